@@ -1,0 +1,63 @@
+"""Small pieces every loss uses: safe normalisation, working precision, reduction, log-sum-exp with an empty set."""
+
+from contextlib import AbstractContextManager, nullcontext
+
+import torch
+from torch import Tensor
+
+from labkit._validate import HALF_DTYPES, check_choice
+
+REDUCTIONS = ("mean", "sum", "none")
+CONVENTIONS = ("paper", "official")
+
+
+def working_precision(x: Tensor) -> Tensor:
+    """fp16 and bf16 are computed in fp32; fp32 and fp64 stay what they are."""
+    return x.float() if x.dtype in HALF_DTYPES else x
+
+
+def autocast_off(x: Tensor) -> AbstractContextManager[object]:
+    """Ranks and log-sums need full precision: switch autocast off around a loss."""
+    kind = x.device.type
+    if torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind):
+        return torch.autocast(kind, enabled=False)
+    return nullcontext()
+
+
+def unit_rows(x: Tensor) -> Tensor:
+    """x / ‖x‖ for each row; a zero row stays zero and its gradient stays finite (a clamp at 1e-12 would give 1e12)."""
+    norm = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
+    return x / torch.where(norm > 0, norm, torch.ones_like(norm))
+
+
+def safe_sqrt(x: Tensor) -> Tensor:
+    """√x for x ≥ 0 with gradient 0 at x = 0, where the true one is infinite."""
+    positive = x > 0
+    return torch.where(positive, torch.where(positive, x, torch.ones_like(x)).sqrt(), torch.zeros_like(x))
+
+
+def distances(x: Tensor, y: Tensor) -> Tensor:
+    """Euclidean distances between rows, (n, m); gradient 0 at coincident points."""
+    squared = x.square().sum(-1)[:, None] + y.square().sum(-1)[None] - 2 * x @ y.T
+    return safe_sqrt(squared.clamp_min(0))
+
+
+def log1p_sum_exp(x: Tensor, mask: Tensor, dim: int) -> Tensor:
+    """log(1 + Σ exp x) over the entries where mask is true: softplus of a log-sum-exp, 0 for an empty set."""
+    masked = torch.where(mask, x, torch.full_like(x, -torch.inf))
+    zero = torch.zeros_like(masked.select(dim, 0)).unsqueeze(dim)
+    return torch.logsumexp(torch.cat([masked, zero], dim), dim)
+
+
+def check_reduction(reduction: str) -> None:
+    """Raise ValueError for an unknown reduction."""
+    check_choice("reduction", reduction, REDUCTIONS)
+
+
+def reduce(values: Tensor, reduction: str, count: Tensor | int | None = None) -> Tensor:
+    """Mean (over `count` entries, all by default), sum, or the values as they are."""
+    if reduction == "none":
+        return values
+    if reduction == "sum":
+        return values.sum()
+    return values.sum() / (values.numel() if count is None else count)

@@ -1,0 +1,112 @@
+"""RS@k: recall@k with both of its step functions made sigmoids (Patel et al., CVPR 2022)."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from labkit._validate import check_choice, check_float_matrix, check_ks, check_labels, check_positive
+from labkit.losses._common import CONVENTIONS, autocast_off, unit_rows, working_precision
+from labkit.losses.ranking import (
+    RankingParts,
+    mean_over_positives,
+    ranking_loss,
+    ranking_loss_from_similarities,
+)
+from labkit.losses.simix import draw_pairs, mix_embeddings, mix_similarities
+from labkit.losses.softcount import Head, Rules
+
+SPACES = ("embedding", "similarity")
+
+
+def recall_at_k(
+    embeddings: Tensor,
+    labels: Tensor,
+    *,
+    ks: Sequence[int] = (1, 2, 4, 8, 16),
+    tau_rank: float | Sequence[float] = 1.0,
+    tau_sim: float = 0.01,
+    simix: bool = False,
+    simix_space: str = "embedding",
+    generator: torch.Generator | None = None,
+    convention: str = "paper",
+    reduction: str = "mean",
+    return_parts: bool = False,
+    method: str = "auto",
+) -> Tensor | tuple[Tensor, RankingParts]:
+    """RS@k loss: L = 1 − 1/|K| Σ_k 1/|P| Σ_{x∈P} σ_τ1(k − 1 − Σ_{z≠x, z≠q} σ_τ2(s_qz − s_qx)), mean over queries.
+
+    Patel et al. 2022 (slides, "Recall@k Surrogate"); E-SL-1, E-SL-3 (the loss of a perfect ranking is not 0), E-SL-4.
+    embeddings (B, D), labels (B,) -> scalar or (B,). tau_rank = τ1, one for all k or one each; tau_sim = τ2.
+    convention="official" is the released formula: the query stays in its own ranking, Σσ is capped at k and divided
+    by min(k, |P|), and k is capped at the batch size. simix=True adds virtual samples (`simix.py`): the batch is then
+    B + V long, V the number of same-class pairs.
+    """
+    ks = check_ks("ks", ks)
+    temperatures = check_temperatures(tau_rank, len(ks))
+    check_positive("tau_sim", tau_sim)
+    check_choice("convention", convention, CONVENTIONS)
+    check_choice("simix_space", simix_space, SPACES)
+    official = convention == "official"
+    rules = Rules(tau_sim, query_in_gallery=official)
+    if not simix:
+        head = official_head(ks, temperatures, len(labels)) if official else paper_head(ks, temperatures)
+        return ranking_loss(
+            embeddings, labels, head, rules, reduction=reduction, return_parts=return_parts, method=method
+        )
+    check_float_matrix("embeddings", embeddings)
+    check_labels("labels", labels, embeddings.shape[0])
+    with autocast_off(embeddings):
+        e = unit_rows(working_precision(embeddings))
+        pairs = draw_pairs(labels, generator, e.device, e.dtype)
+        mixed_labels = pairs.extend_labels(labels)
+        head = official_head(ks, temperatures, len(mixed_labels)) if official else paper_head(ks, temperatures)
+        if simix_space == "embedding":
+            return ranking_loss(
+                mix_embeddings(e, pairs), mixed_labels, head, rules,
+                reduction=reduction, return_parts=return_parts, method=method, normalize=False,
+            )  # fmt: skip
+        if return_parts or method != "auto":
+            raise ValueError('simix_space: "similarity" has no return_parts and one method; use "embedding"')
+        mixed = mix_similarities(e @ e.T, pairs)
+        return ranking_loss_from_similarities(mixed, mixed_labels, head, rules, reduction=reduction)
+
+
+def check_temperatures(tau_rank: float | Sequence[float], count: int) -> tuple[float, ...]:
+    """One τ1 for each k."""
+    if isinstance(tau_rank, (int, float)):
+        check_positive("tau_rank", tau_rank)
+        return (float(tau_rank),) * count
+    for tau in tau_rank:
+        check_positive("tau_rank", tau)
+    if len(tau_rank) != count:
+        raise ValueError(f"tau_rank must be one number or one for each of the {count} ks, got {len(tau_rank)}")
+    return tuple(float(tau) for tau in tau_rank)
+
+
+def paper_head(ks: tuple[int, ...], temperatures: tuple[float, ...]) -> Head:
+    """1 − mean over k of the fractional recall surrogate."""
+
+    def head(R_neg: Tensor, R_pos: Tensor, is_target: Tensor) -> Tensor:
+        # 1 − σ(u) = σ(−u): the miss itself is summed, so nothing cancels near a perfect ranking
+        before = R_neg + R_pos
+        misses = [torch.sigmoid((before - (k - 1)) / tau) for k, tau in zip(ks, temperatures)]
+        return mean_over_positives(torch.stack(misses).mean(0), is_target)
+
+    return head
+
+
+def official_head(ks: tuple[int, ...], temperatures: tuple[float, ...], batch_size: int) -> Head:
+    """Hits Σσ capped at k and divided by min(k, |P|)."""
+
+    def head(R_neg: Tensor, R_pos: Tensor, is_target: Tensor) -> Tensor:
+        before, weight = R_neg + R_pos, is_target.to(R_neg.dtype)
+        positives = weight.sum(-1)
+        recall = torch.zeros_like(positives)
+        for k, tau in zip(ks, temperatures):
+            k = min(k, batch_size)
+            hits = (torch.sigmoid((k - 1 - before) / tau) * weight).sum(-1)
+            recall = recall + hits.clamp_max(k) / positives.clamp(1, k)
+        return 1 - recall / len(ks)
+
+    return head
