@@ -4,6 +4,7 @@ Checks that look at values are skipped on the meta device, where tensors have sh
 """
 
 import math
+from collections.abc import Iterable
 
 import torch
 from torch import Tensor
@@ -72,10 +73,10 @@ def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}")
 
 
-def check_ks(name: str, ks: object) -> tuple[int, ...]:
+def check_ks(name: str, ks: Iterable[int]) -> tuple[int, ...]:
     """A non-empty sequence of whole numbers, 1 or above."""
     try:
-        values = tuple(ks)  # type: ignore[arg-type]
+        values = tuple(ks)
     except TypeError:
         raise ValueError(f"{name} must be a sequence of whole numbers, got {ks!r}") from None
     if not values or any(isinstance(k, bool) or int(k) != k or k < 1 for k in values):

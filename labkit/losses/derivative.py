@@ -10,9 +10,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from labkit._validate import check_positive
-from labkit.losses._common import working_precision
-
 Derivative = Callable[[Tensor], Tensor]
 
 PANELS, NODES = 8, 16
@@ -26,7 +23,8 @@ def antiderivative(g: Derivative) -> Derivative:
     """
 
     def F(R: Tensor) -> Tensor:
-        return Integral.apply(R, g)
+        integral: Tensor = Integral.apply(R, g)
+        return integral
 
     return F
 
@@ -108,11 +106,3 @@ def loss_and_derivative(g: Derivative | Sequence[tuple[float, float]]) -> tuple[
         return antiderivative(checked(g)), g
     slope, value = through_points(g)
     return value, slope
-
-
-def loss_at(F: Derivative, R: Tensor, tau: float) -> Tensor:
-    """F(R) in working precision; R must not be negative."""
-    check_positive("tau", tau)
-    if bool((R < 0).any()):
-        raise ValueError("R must not be negative")
-    return F(working_precision(R))

@@ -184,14 +184,14 @@ class StreamedEach(torch.autograd.Function):
     def forward(ctx, e: Tensor, batch: Batch, head: Head, rules: Rules) -> Tensor:  # type: ignore[no-untyped-def]
         """Sorted embeddings (B, D) -> (B,)."""
         ctx.save_for_backward(e)
-        ctx.how = (batch, head, rules)
+        ctx.batch, ctx.head, ctx.rules = batch, head, rules
         return stream(e, batch, head, rules, None, with_grad=False)[0]
 
     @staticmethod
     def backward(ctx, upstream: Tensor) -> tuple[Tensor | None, None, None, None]:  # type: ignore[no-untyped-def]
         """Streams again, each query weighted by its upstream gradient."""
         (e,) = ctx.saved_tensors
-        return stream(e, *ctx.how, upstream, with_grad=True)[1], None, None, None
+        return stream(e, ctx.batch, ctx.head, ctx.rules, upstream, with_grad=True)[1], None, None, None
 
 
 def parts_of(e: Tensor, labels: Tensor, head: Head, rules: Rules) -> RankingParts:
@@ -213,5 +213,7 @@ def parts_of(e: Tensor, labels: Tensor, head: Head, rules: Rules) -> RankingPart
     query, positive, similarity, r_neg, r_pos, slope = (torch.cat(c) for c in zip(*columns, strict=True))
     query, positive = batch.order[query], batch.order[positive]
     by_query = torch.argsort(query * batch.length + positive)
-    fields = [x[by_query] for x in (query, positive, similarity, r_neg, r_pos, slope)]
-    return RankingParts(*fields, per_query=unsort(per_row, batch), skipped=batch.skipped)
+    return RankingParts(
+        query[by_query], positive[by_query], similarity[by_query], r_neg[by_query], r_pos[by_query], slope[by_query],
+        per_query=unsort(per_row, batch), skipped=batch.skipped,
+    )  # fmt: skip

@@ -1,8 +1,8 @@
 """SiMix: virtual samples between two items of a class (Patel et al., CVPR 2022).
 
 A virtual sample v = a·x + (1−a)·z, a ~ U(0,1), is used as a query, as a positive and as a negative. Its similarities
-follow from the real ones, so its embedding is not needed; mixing embeddings gives the same numbers, and streams. |v| < 1,
-so these similarities are not cosines (E-SL-5).
+follow from the real ones, so its embedding is not needed; mixing embeddings gives the same numbers, and streams.
+|v| < 1, so these similarities are not cosines (E-SL-5).
 """
 
 from dataclasses import dataclass

@@ -68,7 +68,7 @@ def sort_batch(labels: Tensor, device: torch.device) -> Batch:
 
 
 def chunks(batch: Batch, max_elements: int | None) -> Iterator[tuple[ClassSize, int, int]]:
-    """Row ranges [lo, hi) of one class size, with rows × positives × B at most max_elements (None: one range a size)."""
+    """Row ranges [lo, hi) of one class size, rows × positives × B at most max_elements (None: one range a size)."""
     for group in batch.sizes:
         rows = group.stop - group.start
         step = rows if max_elements is None else max(1, max_elements // (group.size * batch.length))

@@ -1,0 +1,275 @@
+"""Losses on pairs of the batch: the baselines that the papers compare with.
+
+Each loss is a short function of one matrix, the distances D or similarities S of all pairs of unit rows; `pair_loss`
+does the rest for all of them. D_ij = ‖e_i − e_j‖ = √(2 − 2 s_ij), P_i and N_i are the other items of i's class and the
+items of other classes. Reductions: "none" gives each query's share of the terms (B,), "sum" adds the shares up, and
+"mean" divides that sum by the number of terms, which each function names. A query without a positive is skipped (its
+share is 0) where the formula starts from positives; it still is a negative of the others. A batch of one class has no
+negatives: terms with a negative are then 0.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from labkit._validate import check_float_matrix, check_labels, check_not_negative, check_positive, has_values
+from labkit.losses._common import (
+    autocast_off,
+    check_reduction,
+    distances,
+    log1p_sum_exp,
+    reduce,
+    unit_rows,
+    working_precision,
+)
+from labkit.losses.ranking import mean_over_positives, sorted_with_positives, unsort
+from labkit.losses.softcount import Batch, chunks, own_class
+
+LOWEST = -1e4  # stands for log 0: e^−10000 is 0 in every dtype, but gradients stay finite, unlike those of −inf
+
+
+@dataclass(frozen=True)
+class Relations:
+    """Who is whose positive and negative, (B, B) masks, row = query; batch: sorted by class, None without values."""
+
+    positive: Tensor
+    negative: Tensor
+    batch: Batch | None
+
+
+Shares = Callable[[Tensor, Relations], tuple[Tensor, Tensor | int]]
+"""shares(D or S, relations) -> each query's share of the loss (B,), and the number of terms that the mean is over."""
+
+
+@dataclass(frozen=True)
+class PairParts:
+    """What a pair loss does to each ordered pair (query, other), N = B(B − 1) entries, detached: for figures.
+
+    query, other: row indices; same: one class or not; similarity: s_ij; dL_dS: derivative of the mean loss, whatever
+    the reduction, by s_ij in the query's row: below 0 the pair is pulled together, above 0 pushed apart (0 for points
+    that coincide, where the pull has no direction). With unit rows e, dL/de_i = Σ_j (dL_dS_ij + dL_dS_ji) e_j.
+    per_query: (B,) shares, as reduction="none" gives; skipped: queries left out because they have no positive.
+    """
+
+    query: Tensor
+    other: Tensor
+    same: Tensor
+    similarity: Tensor
+    dL_dS: Tensor
+    per_query: Tensor
+    skipped: int
+
+
+def pair_loss(
+    embeddings: Tensor,
+    labels: Tensor,
+    shares: Shares,
+    *,
+    reduction: str,
+    return_parts: bool,
+    on_distances: bool = True,
+    skips: bool = True,
+) -> Tensor | tuple[Tensor, PairParts]:
+    """Check, normalise, compare all pairs, reduce: embeddings (B, D), labels (B,) -> scalar or (B,)."""
+    check_float_matrix("embeddings", embeddings)
+    check_labels("labels", labels, embeddings.shape[0])
+    check_reduction(reduction)
+    with autocast_off(embeddings):
+        e = unit_rows(working_precision(embeddings))
+        relations = relations_of(labels, e.device)
+        per_query, terms = shares(distances(e, e) if on_distances else e @ e.T, relations)
+        loss = reduce(per_query, reduction, terms)
+        if not return_parts:
+            return loss
+        skipped = relations.batch.skipped if relations.batch and skips else 0
+        return loss, parts_of(e.detach(), relations, shares, on_distances, skipped)
+
+
+def relations_of(labels: Tensor, device: torch.device) -> Relations:
+    """Compare all labels; an error if no query has a positive."""
+    batch = sorted_with_positives(labels, device) if has_values(labels) else None
+    labels = labels.to(device)
+    same = labels[:, None] == labels
+    return Relations(same & ~torch.eye(len(labels), dtype=torch.bool, device=device), ~same, batch)
+
+
+def parts_of(e: Tensor, relations: Relations, shares: Shares, on_distances: bool, skipped: int) -> PairParts:
+    """Differentiate the mean loss by the matrix itself: dD/ds = −1/D turns the slope along D into one along S."""
+    S = e @ e.T
+    pairs = (distances(e, e) if on_distances else S.clone()).requires_grad_()
+    with torch.enable_grad():
+        per_query, terms = shares(pairs, relations)
+        (slope,) = torch.autograd.grad(reduce(per_query, "mean", terms), pairs)
+    D = pairs.detach()
+    if on_distances:
+        slope = torch.where(D > 0, -slope / torch.where(D > 0, D, 1), 0)
+    n = len(e)
+    query = torch.arange(n, device=e.device)[:, None].expand(n, n - 1)
+    other = torch.arange(n - 1, device=e.device).expand(n, n - 1)
+    query, other = query.flatten(), (other + (other >= query)).flatten()  # step over the query itself
+    same, similarity, slope = (matrix[query, other] for matrix in (relations.positive, S, slope))
+    return PairParts(query, other, same, similarity, slope, per_query.detach(), skipped)
+
+
+def contrastive(
+    embeddings: Tensor, labels: Tensor, *, margin: float = 0.5, reduction: str = "mean", return_parts: bool = False
+) -> Tensor | tuple[Tensor, PairParts]:
+    """Contrastive loss: mean over all B(B−1)/2 pairs i < j of ½D_ij² if the labels agree, else ½[m − D_ij]₊².
+
+    Hadsell et al. 2006, Eq. 4 (its Y = 0 is "similar"); on unit rows. embeddings (B, D), labels (B,) -> scalar or (B,):
+    half of each pair is either member's share. No query is skipped. The paper leaves m open.
+    """
+    check_positive("margin", margin)
+
+    def shares(D: Tensor, relations: Relations) -> tuple[Tensor, int]:
+        pull = relations.positive * D.square() / 2
+        push = relations.negative * (margin - D).clamp_min(0).square() / 2
+        return (pull + push).sum(-1) / 2, len(D) * (len(D) - 1) // 2
+
+    return pair_loss(embeddings, labels, shares, reduction=reduction, return_parts=return_parts, skips=False)
+
+
+def triplet_shares(D: Tensor, relations: Relations, penalty: Callable[[Tensor], Tensor]) -> tuple[Tensor, Tensor]:
+    """Σ of penalty(D_ap − D_an) over all p ∈ P_a, n ∈ N_a for each anchor a (B,), and the number of triplets.
+
+    Only the positives are gathered, queries × positives × B; penalty(−∞) has to be 0.
+    """
+    triplets = (relations.positive.sum(-1) * relations.negative.sum(-1)).sum().clamp_min(1)
+    if relations.batch is None:  # the number of positives is unknown: all B×B×B with a mask
+        chosen = relations.positive[:, :, None] & relations.negative[:, None, :]
+        return (penalty(D[:, :, None] - D[:, None, :]) * chosen).sum((1, 2)), triplets
+    order = relations.batch.order
+    rows = D.index_select(0, order).index_select(1, order)
+    sums = [rows.new_zeros(relations.batch.skipped)]
+    for group, lo, hi in chunks(relations.batch, None):
+        others, everyone = own_class(group, lo, hi, D.device)
+        negatives = rows[lo:hi].scatter(1, everyone, torch.inf)
+        sums.append(penalty(rows[lo:hi].gather(1, others)[:, :, None] - negatives[:, None, :]).sum((1, 2)))
+    return unsort(torch.cat(sums), relations.batch), triplets
+
+
+def triplet(
+    embeddings: Tensor, labels: Tensor, *, margin: float = 0.2, reduction: str = "mean", return_parts: bool = False
+) -> Tensor | tuple[Tensor, PairParts]:
+    """Triplet loss: mean over all triplets (a, p ∈ P_a, n ∈ N_a) of [D_ap − D_an + m]₊.
+
+    Schroff et al. 2015 as in SGSL Eq. 2: the distance, not its square, and no mining ("batch all"; satisfied triplets
+    count in the mean). m = 0.2 is Schroff's. embeddings (B, D), labels (B,) -> scalar or (B,).
+    """
+    check_positive("margin", margin)
+
+    def shares(D: Tensor, relations: Relations) -> tuple[Tensor, Tensor]:
+        return triplet_shares(D, relations, lambda violation: (violation + margin).clamp_min(0))
+
+    return pair_loss(embeddings, labels, shares, reduction=reduction, return_parts=return_parts)
+
+
+def soft_margin_triplet(
+    embeddings: Tensor, labels: Tensor, *, reduction: str = "mean", return_parts: bool = False
+) -> Tensor | tuple[Tensor, PairParts]:
+    """Soft-margin triplet loss: mean over all triplets (a, p ∈ P_a, n ∈ N_a) of log(1 + exp(D_ap − D_an)).
+
+    Hermans et al. 2017, their soft margin on all triplets of the batch ("batch all"), on unit rows.
+    embeddings (B, D), labels (B,) -> scalar or (B,).
+    """
+
+    def shares(D: Tensor, relations: Relations) -> tuple[Tensor, Tensor]:
+        return triplet_shares(D, relations, F.softplus)
+
+    return pair_loss(embeddings, labels, shares, reduction=reduction, return_parts=return_parts)
+
+
+def lifted_structure(
+    embeddings: Tensor, labels: Tensor, *, margin: float = 1.0, reduction: str = "mean", return_parts: bool = False
+) -> Tensor | tuple[Tensor, PairParts]:
+    """Lifted structure: mean over positive pairs i < j of ½[log(Σ_{N_i} e^{m−D_ik} + Σ_{N_j} e^{m−D_jl}) + D_ij]₊².
+
+    Oh Song et al. 2016, Eq. 4 (the smooth bound), on unit rows; m = 1 is theirs. embeddings (B, D), labels (B,) ->
+    scalar or (B,): half of each pair is either member's share.
+    """
+    check_positive("margin", margin)
+
+    def shares(D: Tensor, relations: Relations) -> tuple[Tensor, Tensor]:
+        push = torch.logsumexp(torch.where(relations.negative, margin - D, LOWEST), -1)
+        hinge = (torch.logaddexp(push[:, None], push) + D).clamp_min(0)
+        return (relations.positive * hinge.square() / 2).sum(-1) / 2, relations.positive.sum() / 2
+
+    return pair_loss(embeddings, labels, shares, reduction=reduction, return_parts=return_parts)
+
+
+def ranked_list(
+    embeddings: Tensor,
+    labels: Tensor,
+    *,
+    margin: float = 0.4,
+    alpha: float = 1.2,
+    temperature: float = 10.0,
+    balance: float = 1.0,
+    reduction: str = "mean",
+    return_parts: bool = False,
+) -> Tensor | tuple[Tensor, PairParts]:
+    """Ranked list loss: mean over queries with a positive of L_P + λ L_N, λ = balance.
+
+    L_P = mean over the positives with D > α − m of D − (α − m); L_N = Σ w (α − D) / Σ w over the negatives with D < α,
+    w = exp(T (α − D)); an empty set gives 0. Wang et al. 2019 (Ranked List Loss, CVPR). The weights are constants for
+    the gradient, as in the released code; its In-shop run has m = 0.4, α = 1 + m/2 and T = 12, its CUB run T = 10.
+    embeddings (B, D), labels (B,) -> scalar or (B,).
+    """
+    check_positive("margin", margin)
+    check_positive("alpha", alpha)
+    check_not_negative("temperature", temperature)
+    check_not_negative("balance", balance)
+    if margin >= alpha:
+        raise ValueError(f"margin must be below alpha, the radius α − m is not positive: got {margin!r} and {alpha!r}")
+
+    def shares(D: Tensor, relations: Relations) -> tuple[Tensor, Tensor]:
+        outside, inside = D - (alpha - margin), alpha - D  # how far a positive, or a negative, is on the wrong side
+        pull = mean_over_positives(outside, relations.positive & (outside > 0))
+        wrong = relations.negative & (inside > 0)
+        weight = wrong * torch.softmax(torch.where(wrong, temperature * inside.detach(), LOWEST), -1)
+        counted = relations.positive.any(-1)
+        return counted * (pull + balance * (weight * inside).sum(-1)), counted.sum()
+
+    return pair_loss(embeddings, labels, shares, reduction=reduction, return_parts=return_parts)
+
+
+def multi_similarity(
+    embeddings: Tensor,
+    labels: Tensor,
+    *,
+    alpha: float = 2.0,
+    beta: float = 50.0,
+    base: float = 0.5,
+    epsilon: float | None = 0.1,
+    reduction: str = "mean",
+    return_parts: bool = False,
+) -> Tensor | tuple[Tensor, PairParts]:
+    """Multi-similarity loss: mean over all B anchors of log(1 + Σ_{P_i} e^{−α(s−λ)})/α + log(1 + Σ_{N_i} e^{β(s−λ)})/β.
+
+    Wang et al. 2019 (Multi-Similarity Loss, CVPR), Eq. 15, λ = base, on the pairs mined by Eqs 11, 12: negatives with
+    s > min_{P_i} s − ε, positives with s < max_{N_i} s + ε (epsilon=None: all pairs). No anchor is skipped: an empty
+    sum adds 0, and all B count in the mean, as in the released code. λ and ε are the released code's, which has β = 40.
+    embeddings (B, D), labels (B,) -> scalar or (B,).
+    """
+    check_positive("alpha", alpha)
+    check_positive("beta", beta)
+    check_not_negative("base", base)
+    if epsilon is not None:
+        check_not_negative("epsilon", epsilon)
+
+    def shares(S: Tensor, relations: Relations) -> tuple[Tensor, int]:
+        positive, negative = relations.positive, relations.negative
+        if epsilon is not None:
+            least_positive = torch.where(positive, S, torch.inf).amin(-1, keepdim=True)
+            best_negative = torch.where(negative, S, -torch.inf).amax(-1, keepdim=True)
+            positive, negative = positive & (S - best_negative < epsilon), negative & (least_positive - S < epsilon)
+        pull = log1p_sum_exp(-alpha * (S - base), positive, -1) / alpha
+        push = log1p_sum_exp(beta * (S - base), negative, -1) / beta
+        return pull + push, len(S)
+
+    return pair_loss(
+        embeddings, labels, shares, reduction=reduction, return_parts=return_parts, on_distances=False, skips=False
+    )

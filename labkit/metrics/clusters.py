@@ -1,0 +1,114 @@
+"""How the classes lie in the embedding space: compactness, separation, agreement with a clustering.
+
+CSC, intra and inter need only class sums: O(N·D), no pairwise matrix.
+"""
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from labkit._validate import HALF_DTYPES, check_float_matrix, check_labels
+from labkit.losses._common import unit_rows
+
+
+def read(embeddings: Tensor, labels: Tensor, normalize: bool) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Checked embeddings (float32 or float64), class index (N,), class sums (C, D) in float64, class sizes (C,)."""
+    check_float_matrix("embeddings", embeddings)
+    check_labels("labels", labels, embeddings.shape[0])
+    x = embeddings.float() if embeddings.dtype in HALF_DTYPES else embeddings
+    x = unit_rows(x) if normalize else x
+    index, size = labels.to(x.device).unique(return_inverse=True, return_counts=True)[1:]
+    sums = torch.zeros(len(size), x.shape[1], dtype=torch.float64, device=x.device)
+    for part in torch.arange(len(x), device=x.device).split(65536):  # float64 copies of a part, not of everything
+        sums.index_add_(0, index[part], x[part].double())
+    return x, index, sums, size.double()
+
+
+def squared_norm(x: Tensor) -> float:
+    """Σ x², summed in float64 a part at a time."""
+    return sum(float(part.double().square().sum()) for part in x.split(65536))
+
+
+def scatter_traces(embeddings: Tensor, labels: Tensor, normalize: bool = True) -> tuple[float, float]:
+    """tr(S_b), tr(S_w) of SGSL Eq. 9: S_b = Σ p_c (μ_c−μ_0)(μ_c−μ_0)ᵀ, S_w = Σ p_c E[(x−μ_c)(x−μ_c)ᵀ], p_c = n_c/N."""
+    x, index, sums, size = read(embeddings, labels, normalize)
+    n = len(x)
+    mean, means = sums.sum(0) / n, sums / size[:, None]
+    between = float((size * (means - mean).square().sum(1)).sum()) / n
+    # centred before squaring: E[x²] − μ² would cancel for compact classes
+    within = sum(
+        float((x[part].double() - means[index[part]]).square().sum())
+        for part in torch.arange(n, device=x.device).split(65536)
+    )
+    return between, within / n
+
+
+def csc(embeddings: Tensor, labels: Tensor, normalize: bool = True) -> float:
+    """Class separability criterion tr(S_b)/tr(S_w), SGSL Eq. 9; embeddings (N, D), labels (N,).
+
+    normalize=False measures raw features, as the paper's Table 5 must have (E-SG-8). inf where every class is a point.
+    """
+    between, within = scatter_traces(embeddings, labels, normalize)
+    return between / within if within > 0 else math.inf
+
+
+def intra_class_distance(embeddings: Tensor, labels: Tensor) -> float:
+    """Mean cosine distance over all pairs of one class (Roth et al. 2020; PNP's dists@intra); NaN without such a pair.
+
+    Σ_{i≠j} x_i·x_j = ‖Σ x‖² − Σ‖x‖² for each class.
+    """
+    x, _, sums, size = read(embeddings, labels, normalize=True)
+    pairs = float((size * (size - 1)).sum())
+    return 1 - (float(sums.square().sum()) - squared_norm(x)) / pairs if pairs else math.nan
+
+
+def inter_class_distance(embeddings: Tensor, labels: Tensor) -> float:
+    """Mean cosine distance between normalised class means (Roth et al. 2020; PNP's dists@inter); NaN for one class."""
+    _, _, sums, size = read(embeddings, labels, normalize=True)
+    centers = unit_rows(sums)
+    pairs = len(size) * (len(size) - 1)
+    return 1 - float(centers.sum(0).square().sum() - centers.square().sum()) / pairs if pairs else math.nan
+
+
+def normalized_mutual_information(a: Any, b: Any) -> float:
+    """NMI of two labelings (N,): I(a; b) / mean(H(a), H(b)); 1 where both have a single cluster."""
+    first, second = torch.as_tensor(a), torch.as_tensor(b)
+    check_labels("a", first, len(first))
+    check_labels("b", second, len(first))
+    if not len(first):
+        raise ValueError("a is empty")
+    i, size_i = first.unique(return_inverse=True, return_counts=True)[1:]
+    j, size_j = second.to(first.device).unique(return_inverse=True, return_counts=True)[1:]
+    cell, size = (i * len(size_j) + j).unique(return_counts=True)
+    n = len(first)
+    p, p_i, p_j = size.double() / n, size_i.double() / n, size_j.double() / n
+    information = float((p * torch.log(p / (p_i[cell // len(size_j)] * p_j[cell % len(size_j)]))).sum())
+    entropy = -float((p_i * p_i.log()).sum() + (p_j * p_j.log()).sum()) / 2
+    return 1.0 if entropy == 0 else min(1.0, max(0.0, information / entropy))
+
+
+def nmi(embeddings: Tensor, labels: Tensor, seed: int = 0) -> float:
+    """NMI between the classes and k-means clusters of the unit embeddings, k = number of classes (PNP Tables 1, 2).
+
+    scikit-learn's k-means up to 20,000 points, faiss beyond where it is installed (`pip install labkit[clusters]`).
+    """
+    x, index, _, size = read(embeddings, labels, normalize=True)
+    clusters = len(size)
+    points = x.float().cpu().numpy()
+    if len(points) > 20_000:
+        try:
+            import faiss
+        except ImportError:
+            pass
+        else:
+            means = faiss.Kmeans(points.shape[1], clusters, niter=20, seed=seed, max_points_per_centroid=10**6)
+            means.train(points)
+            return normalized_mutual_information(index.cpu(), torch.as_tensor(means.index.search(points, 1)[1][:, 0]))
+    try:
+        from sklearn.cluster import KMeans
+    except ImportError:
+        raise ImportError("NMI needs a k-means: install scikit-learn with `pip install labkit[clusters]`") from None
+    found = KMeans(clusters, n_init=1, random_state=seed).fit_predict(points)
+    return normalized_mutual_information(index.cpu(), torch.as_tensor(found, dtype=torch.int64))

@@ -1,0 +1,139 @@
+"""All retrieval and cluster metrics of a set of embeddings, in one call."""
+
+from collections.abc import Sequence
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from labkit._validate import HALF_DTYPES, check_choice, check_float_matrix, check_ks, check_labels, check_positive
+from labkit.losses._common import unit_rows
+from labkit.metrics.clusters import csc, inter_class_distance, intra_class_distance
+from labkit.metrics.clusters import nmi as clustering_nmi
+from labkit.metrics.counter import choose_engine
+from labkit.metrics.from_ranks import metrics_from_ranks
+from labkit.metrics.ranks import Job, positive_ranks
+from labkit.metrics.ties import expected_metrics
+
+TIES = ("stable", "pessimistic", "expected")
+ENGINES = ("auto", "numba", "torch")
+
+
+@torch.no_grad()
+def per_query_metrics(
+    embeddings: Tensor,
+    labels: Tensor,
+    ks: Sequence[int] = (1, 10, 100, 1000),
+    *,
+    gallery: Tensor | None = None,
+    gallery_labels: Tensor | None = None,
+    ties: str = "stable",
+    engine: str = "auto",
+    memory_mb: float = 256,
+    distributed: bool = False,
+    progress: bool = True,
+) -> tuple[Tensor, dict[str, Tensor]]:
+    """Indices of the queries that have a positive (Q,), and every ranking metric of each (Q,), float64.
+
+    Arguments as in `evaluate`.
+    """
+    ks = check_ks("ks", ks)
+    check_choice("ties", ties, TIES)
+    check_choice("engine", engine, ENGINES)
+    check_positive("memory_mb", memory_mb)
+    queries, y = read_side("embeddings", embeddings, "labels", labels)
+    if (gallery is None) != (gallery_labels is None):
+        raise ValueError("gallery and gallery_labels go together: give both or neither")
+    same = gallery is None
+    others, other_y = (queries, y) if same else read_side("gallery", gallery, "gallery_labels", gallery_labels)
+    if others.shape[1] != queries.shape[1]:
+        raise ValueError(f"gallery must have the embeddings' dimension {queries.shape[1]}, got {others.shape[1]}")
+    if distributed and not (dist.is_available() and dist.is_initialized()):
+        raise ValueError("distributed=True needs an initialised torch.distributed process group")
+    others, other_y = others.to(queries.device, queries.dtype), other_y.to(queries.device)
+    job = Job(
+        queries, y, others, other_y, same, ties == "pessimistic", choose_engine(engine, queries.device),
+        int(memory_mb * 2**20), distributed, progress,
+    )  # fmt: skip
+    if ties == "expected":
+        found, columns = expected_by_blocks(job, ks)
+    else:
+        blocks, _ = positive_ranks(job)
+        found = [block.query for block in blocks]
+        columns = [metrics_from_ranks(block.ranks, ks) for block in blocks]
+    if not found:
+        raise ValueError("labels: no query has a positive in the gallery")
+    query = torch.cat(found)
+    by_index = query.argsort()
+    return query[by_index], {name: torch.cat([c[name] for c in columns])[by_index] for name in columns[0]}
+
+
+def evaluate(
+    embeddings: Tensor,
+    labels: Tensor,
+    ks: Sequence[int] = (1, 10, 100, 1000),
+    nmi: bool = False,
+    *,
+    gallery: Tensor | None = None,
+    gallery_labels: Tensor | None = None,
+    ties: str = "stable",
+    engine: str = "auto",
+    memory_mb: float = 256,
+    distributed: bool = False,
+    progress: bool = True,
+    seed: int = 0,
+) -> dict[str, float]:
+    """Means over queries of every ranking metric, and the cluster metrics, by cosine similarity.
+
+    embeddings (N, D), labels (N,): every item is a query against all others. With gallery (M, D) and gallery_labels
+    (M,) the embeddings are queries against that gallery only. Keys, for each k: "R@k" (any hit), "recall-fraction@k",
+    "recall-capped@k", "P@k", "MAP@k/k", "/relevant", "/min", "/hits", "nDCG@k"; then "MAP@R", "R-precision", "MRR",
+    "intra", "inter", "CSC" (unit vectors; over queries and gallery together), with nmi=True "NMI"; "queries" and
+    "skipped" (queries without a positive, which are left out). All in 0…1 but the last ones.
+
+    ties: order of equal similarities: "stable" (lower index first), "pessimistic" (negatives first) or "expected"
+    (mean over random orders, in closed form; without "/hits"). engine: "numba" or "torch" counter, same numbers;
+    memory_mb bounds working memory; distributed: share the work over the torch.distributed group.
+    """
+    options = {"gallery": gallery, "gallery_labels": gallery_labels}
+    query, columns = per_query_metrics(
+        embeddings, labels, ks, **options,
+        ties=ties, engine=engine, memory_mb=memory_mb, distributed=distributed, progress=progress,
+    )  # fmt: skip
+    result = {name: float(values.mean()) for name, values in columns.items()}
+    if gallery is not None and gallery_labels is not None:
+        embeddings = torch.cat([embeddings, gallery.to(embeddings)])
+        labels = torch.cat([labels, gallery_labels.to(labels)])
+    result["intra"] = intra_class_distance(embeddings, labels)
+    result["inter"] = inter_class_distance(embeddings, labels)
+    result["CSC"] = csc(embeddings, labels)
+    if nmi:
+        result["NMI"] = clustering_nmi(embeddings, labels, seed)
+    num_queries = len(labels) if gallery is None else len(labels) - len(gallery)
+    return result | {"queries": len(query), "skipped": num_queries - len(query)}
+
+
+def read_side(name: str, embeddings: Tensor | None, label_name: str, labels: Tensor | None) -> tuple[Tensor, Tensor]:
+    """Checked unit rows (float32 or float64) and labels on the same device."""
+    assert embeddings is not None and labels is not None
+    check_float_matrix(name, embeddings)
+    check_labels(label_name, labels, embeddings.shape[0])
+    x = embeddings.detach()
+    return unit_rows(x.float() if x.dtype in HALF_DTYPES else x), labels.to(x.device, torch.int64)
+
+
+def expected_by_blocks(job: Job, ks: tuple[int, ...]) -> tuple[list[Tensor], list[dict[str, Tensor]]]:
+    """Expected metrics from full similarity rows, as many at a time as memory allows (about 120 bytes an entry)."""
+    found, columns = [], []
+    step = max(1, job.memory // (120 * len(job.gallery)))
+    for query in torch.arange(len(job.queries), device=job.queries.device).split(step):
+        similarity = job.queries[query] @ job.gallery.T
+        relevant = job.labels[query][:, None] == job.gallery_labels[None]
+        if job.same:
+            itself = query[:, None] == torch.arange(len(job.gallery), device=query.device)
+            similarity, relevant = similarity.masked_fill(itself, -torch.inf), relevant & ~itself
+        counted = relevant.any(1)
+        if bool(counted.any()):
+            found.append(query[counted])
+            columns.append(expected_metrics(similarity[counted], relevant[counted], ks))
+    return found, columns

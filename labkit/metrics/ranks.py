@@ -1,0 +1,153 @@
+"""Exact ranks of all positives, in bounded memory: every ranking metric at every k follows from them.
+
+Two ways round the same tally. Where every item is a query (`triangle`): items sorted by class, tiles cut on class
+borders, so that all positives lie in diagonal tiles; only the upper triangle is computed and each tile serves its
+rows and its columns. Where queries and gallery differ, or classes are large (`blocks`): one block of query rows at a
+time against the whole gallery.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeVar
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from labkit.metrics.counter import Tally, count_tile
+
+TILE = 1024
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class RankBlock:
+    """Queries with equally many positives: query (Q,) indices, ranks (Q, P) from 1, ascending."""
+
+    query: Tensor
+    ranks: Tensor
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to rank and how. order sorts queries by (number of positives, class); the rest are plain settings."""
+
+    queries: Tensor
+    labels: Tensor
+    gallery: Tensor
+    gallery_labels: Tensor
+    same: bool
+    pessimistic: bool
+    engine: str
+    memory: int
+    sharded: bool
+    progress: bool
+
+
+def positive_ranks(job: Job) -> tuple[list[RankBlock], int]:
+    """Ranks of every query that has a positive, and the number of queries that have none."""
+    classes, gallery_class = job.gallery_labels.unique(return_inverse=True)
+    members = torch.bincount(gallery_class, minlength=len(classes))
+    found = torch.searchsorted(classes, job.labels).clamp_max(len(classes) - 1)
+    known = classes[found] == job.labels
+    positives = torch.where(known, members[found] - int(job.same), torch.zeros_like(found))
+    order = torch.argsort(positives * (len(classes) + 1) + found, stable=True)
+    skipped = int((positives == 0).sum())
+    pairs_bytes = int(positives.sum()) * 32
+    if job.same and int(members.max()) <= TILE and pairs_bytes <= job.memory // 2:
+        return triangle(job, order, positives[order], found[order]), skipped
+    return list(blocks(job, order[skipped:], positives, gallery_class, found)), skipped
+
+
+def triangle(job: Job, order: Tensor, positives: Tensor, class_of: Tensor) -> list[RankBlock]:
+    """Self-retrieval over the upper triangle of tiles."""
+    e = job.queries[order]
+    tally = Tally.empty(positives, e.dtype)
+    starts = class_tiles(class_of, TILE)
+    tiles = list(zip(starts[:-1], starts[1:], strict=True))
+    for a, b in tiles:
+        tile = e[a:b] @ e[a:b].T
+        for lo, hi, size in runs(positives + 1, a, b):
+            if size > 1:
+                row = torch.arange(lo, hi, device=e.device)[:, None]
+                inside = lo + (row - lo) // size * size + torch.arange(size, device=e.device)
+                others = inside[inside != row].view(hi - lo, size - 1)
+                owner, by_index = order[others].sort(1)
+                tally.set_thresholds(lo, tile[lo - a : hi - a].gather(1, others - a).gather(1, by_index), owner)
+    pairs = [(i, j) for i in range(len(tiles)) for j in range(i, len(tiles))]
+    if job.sharded:
+        pairs = pairs[dist.get_rank() :: dist.get_world_size()]
+    for i, j in watched(pairs, job.progress):
+        (a, b), (c, d) = tiles[i], tiles[j]
+        tile = e[a:b] @ e[c:d].T
+        if i == j:
+            tile.masked_fill_(class_of[a:b, None] == class_of[None, a:b], -torch.inf)
+        other_side = (c, order[a:b]) if i != j else None
+        count_tile(tally, tile, (a, order[c:d]), other_side, job.pessimistic, job.engine)
+    if job.sharded:
+        dist.all_reduce(tally.passed)
+        dist.all_reduce(tally.level)
+    return [
+        RankBlock(order[lo:hi], tally.ranks(lo, hi - lo, size - 1))
+        for lo, hi, size in runs(positives + 1, 0, len(order))
+        if size > 1
+    ]
+
+
+def blocks(
+    job: Job, order: Tensor, positives: Tensor, gallery_class: Tensor, class_of: Tensor
+) -> Iterator[RankBlock]:
+    """One block of query rows against the whole gallery at a time."""
+    by_class = torch.argsort(gallery_class, stable=True)
+    class_start = torch.cat([gallery_class.new_zeros(1), torch.bincount(gallery_class).cumsum(0)])
+    everyone = torch.arange(len(job.gallery), device=order.device)
+    steps = []
+    for lo, hi, count in runs(positives[order], 0, len(order)):
+        row_bytes = job.gallery.element_size() * 2 * len(job.gallery) + 64 * count
+        step = max(1, min(TILE, job.memory // row_bytes))
+        steps += [(a, min(a + step, hi), count) for a in range(lo, hi, step)]
+    mine = steps[dist.get_rank() :: dist.get_world_size()] if job.sharded else steps
+    results: dict[int, Tensor] = {}
+    for lo, hi, count in watched(mine, job.progress):
+        query = order[lo:hi]
+        rows = job.queries[query] @ job.gallery.T
+        size = count + int(job.same)
+        inside = by_class[class_start[class_of[query]][:, None] + torch.arange(size, device=order.device)]
+        others = inside[inside != query[:, None]].view(hi - lo, count) if job.same else inside
+        tally = Tally.empty(torch.full_like(query, count), rows.dtype)
+        tally.set_thresholds(0, rows.gather(1, others), others)
+        rows.scatter_(1, inside, -torch.inf)
+        count_tile(tally, rows, (0, everyone), None, job.pessimistic, job.engine)
+        results[lo] = tally.ranks(0, hi - lo, count)
+    for lo, hi, count in steps:
+        if job.sharded:
+            shared = results.get(lo, torch.zeros(hi - lo, count, dtype=torch.int64, device=order.device))
+            dist.all_reduce(shared)  # zeros from everyone but the one that ranked it
+            results[lo] = shared
+        yield RankBlock(order[lo:hi], results.pop(lo))
+
+
+def class_tiles(class_of: Tensor, width: int) -> list[int]:
+    """Cut points 0 … N of tiles at most `width` wide, never through a class (classes are contiguous)."""
+    length = len(class_of)
+    borders = (torch.nonzero(class_of[1:] != class_of[:-1]).squeeze(1) + 1).tolist() + [length]
+    cuts, last = [0], 0
+    for border in borders:
+        if border - cuts[-1] > width and last > cuts[-1]:
+            cuts.append(last)
+        last = border
+    return [*cuts, length]
+
+
+def runs(values: Tensor, lo: int, hi: int) -> list[tuple[int, int, int]]:
+    """Stretches of equal values in [lo, hi): (start, stop, value)."""
+    value, length = torch.unique_consecutive(values[lo:hi], return_counts=True)
+    stops = lo + length.cumsum(0)
+    return list(zip((stops - length).tolist(), stops.tolist(), value.tolist(), strict=True))
+
+
+def watched(steps: list[T], progress: bool) -> Iterator[T]:
+    """A progress bar for work that takes longer than two seconds."""
+    from tqdm.auto import tqdm
+
+    yield from tqdm(steps, desc="ranking", unit="tile", delay=2, disable=not progress, leave=False)
