@@ -1,0 +1,44 @@
+"""Losses for training on what you measure. Functions in `functional`, Modules here, a card for each in `CATALOG`."""
+
+from labkit.losses import functional
+from labkit.losses.catalog import CATALOG, Card
+from labkit.losses.modules.pair import (
+    Contrastive,
+    LiftedStructure,
+    MultiSimilarity,
+    RankedList,
+    SoftMarginTriplet,
+    Triplet,
+)
+from labkit.losses.modules.proxy import MPA, MPAAllPairs, MPADataWise, ProxyAnchor, ProxyNCA, SoftTriple
+from labkit.losses.modules.ranking import PNP, FromDerivative, RecallAtK, SmoothAP, from_derivative
+from labkit.losses.modules.softmax import SGSL, CenterLoss, NormSoftmax, RingLoss, SGSLAlone, Softmax
+
+__all__ = [
+    "CATALOG",
+    "MPA",
+    "PNP",
+    "SGSL",
+    "Card",
+    "CenterLoss",
+    "Contrastive",
+    "FromDerivative",
+    "LiftedStructure",
+    "MPAAllPairs",
+    "MPADataWise",
+    "MultiSimilarity",
+    "NormSoftmax",
+    "ProxyAnchor",
+    "ProxyNCA",
+    "RankedList",
+    "RecallAtK",
+    "RingLoss",
+    "SGSLAlone",
+    "SmoothAP",
+    "SoftMarginTriplet",
+    "SoftTriple",
+    "Softmax",
+    "Triplet",
+    "from_derivative",
+    "functional",
+]

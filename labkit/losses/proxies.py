@@ -6,7 +6,7 @@ from torch.nn import functional as F
 
 from labkit._validate import check_choice, check_positive
 from labkit.losses._common import CONVENTIONS, reduce
-from labkit.losses.proxy import ProxyParts, proxy_loss
+from labkit.losses.class_similarity import ProxyParts, proxy_loss
 
 Result = Tensor | tuple[Tensor, ProxyParts]
 

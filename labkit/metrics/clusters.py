@@ -4,6 +4,7 @@ CSC, intra and inter need only class sums: O(N·D), no pairwise matrix.
 """
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -12,37 +13,72 @@ from torch import Tensor
 from labkit._validate import HALF_DTYPES, check_float_matrix, check_labels
 from labkit.losses._common import unit_rows
 
+PART = 8192  # rows taken to float64 at a time
 
-def read(embeddings: Tensor, labels: Tensor, normalize: bool) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Checked embeddings (float32 or float64), class index (N,), class sums (C, D) in float64, class sizes (C,)."""
+
+@dataclass(frozen=True)
+class ClassSums:
+    """All that CSC, intra and inter need: class means (C, D) and sizes (C,) in float64, Σ‖x‖² and Σ‖x − μ_class‖²."""
+
+    means: Tensor
+    size: Tensor
+    squared_norms: float
+    squared_deviations: float
+
+
+def read(embeddings: Tensor, labels: Tensor, normalize: bool) -> tuple[Tensor, Tensor, Tensor]:
+    """Checked embeddings (float32 or float64), class index (N,), class sizes (C,)."""
     check_float_matrix("embeddings", embeddings)
     check_labels("labels", labels, embeddings.shape[0])
-    x = embeddings.float() if embeddings.dtype in HALF_DTYPES else embeddings
-    x = unit_rows(x) if normalize else x
-    index, size = labels.to(x.device).unique(return_inverse=True, return_counts=True)[1:]
+    x = embeddings.detach().float() if embeddings.dtype in HALF_DTYPES else embeddings.detach()
+    return labeled(unit_rows(x) if normalize else x, labels)
+
+
+def class_sums(x: Tensor, index: Tensor, size: Tensor) -> ClassSums:
+    """Two passes, in float64: deviations are centred before they are squared, E[x²] − μ² would cancel."""
     sums = torch.zeros(len(size), x.shape[1], dtype=torch.float64, device=x.device)
-    for part in torch.arange(len(x), device=x.device).split(65536):  # float64 copies of a part, not of everything
-        sums.index_add_(0, index[part], x[part].double())
-    return x, index, sums, size.double()
+    squared_norms = squared_deviations = 0.0
+    for rows, classes in zip(x.split(PART), index.split(PART)):
+        part = rows.double()
+        sums.index_add_(0, classes, part)
+        squared_norms += float(torch.linalg.vector_norm(part) ** 2)
+    means = sums / size[:, None]
+    for rows, classes in zip(x.split(PART), index.split(PART)):
+        squared_deviations += float(torch.linalg.vector_norm(rows - means[classes]) ** 2)
+    return ClassSums(means, size.double(), squared_norms, squared_deviations)
 
 
-def squared_norm(x: Tensor) -> float:
-    """Σ x², summed in float64 a part at a time."""
-    return sum(float(part.double().square().sum()) for part in x.split(65536))
+def traces(sums: ClassSums) -> tuple[float, float]:
+    """tr(S_b), tr(S_w)."""
+    n = sums.size.sum()
+    center = (sums.size[:, None] * sums.means).sum(0) / n
+    between = (sums.size * (sums.means - center).square().sum(1)).sum() / n
+    return float(between), sums.squared_deviations / float(n)
 
 
 def scatter_traces(embeddings: Tensor, labels: Tensor, normalize: bool = True) -> tuple[float, float]:
     """tr(S_b), tr(S_w) of SGSL Eq. 9: S_b = Σ p_c (μ_c−μ_0)(μ_c−μ_0)ᵀ, S_w = Σ p_c E[(x−μ_c)(x−μ_c)ᵀ], p_c = n_c/N."""
-    x, index, sums, size = read(embeddings, labels, normalize)
-    n = len(x)
-    mean, means = sums.sum(0) / n, sums / size[:, None]
-    between = float((size * (means - mean).square().sum(1)).sum()) / n
-    # centred before squaring: E[x²] − μ² would cancel for compact classes
-    within = sum(
-        float((x[part].double() - means[index[part]]).square().sum())
-        for part in torch.arange(n, device=x.device).split(65536)
-    )
-    return between, within / n
+    return traces(class_sums(*read(embeddings, labels, normalize)))
+
+
+def csc_of(sums: ClassSums) -> float:
+    """tr(S_b)/tr(S_w), inf where every class is a point."""
+    between, within = traces(sums)
+    return between / within if within > 0 else math.inf
+
+
+def intra_of(sums: ClassSums) -> float:
+    """Σ_{i≠j} x_i·x_j = ‖Σ x‖² − Σ‖x‖² for each class of unit vectors; NaN without a pair."""
+    pairs = float((sums.size * (sums.size - 1)).sum())
+    products = float((sums.size[:, None] * sums.means).square().sum()) - sums.squared_norms
+    return 1 - products / pairs if pairs else math.nan
+
+
+def inter_of(sums: ClassSums) -> float:
+    """The same sum over unit class means, all one class; NaN for a single class."""
+    centers = unit_rows(sums.means)
+    pairs = len(centers) * (len(centers) - 1)
+    return 1 - float(centers.sum(0).square().sum() - centers.square().sum()) / pairs if pairs else math.nan
 
 
 def csc(embeddings: Tensor, labels: Tensor, normalize: bool = True) -> float:
@@ -50,26 +86,29 @@ def csc(embeddings: Tensor, labels: Tensor, normalize: bool = True) -> float:
 
     normalize=False measures raw features, as the paper's Table 5 must have (E-SG-8). inf where every class is a point.
     """
-    between, within = scatter_traces(embeddings, labels, normalize)
-    return between / within if within > 0 else math.inf
+    return csc_of(class_sums(*read(embeddings, labels, normalize)))
 
 
 def intra_class_distance(embeddings: Tensor, labels: Tensor) -> float:
-    """Mean cosine distance over all pairs of one class (Roth et al. 2020; PNP's dists@intra); NaN without such a pair.
-
-    Σ_{i≠j} x_i·x_j = ‖Σ x‖² − Σ‖x‖² for each class.
-    """
-    x, _, sums, size = read(embeddings, labels, normalize=True)
-    pairs = float((size * (size - 1)).sum())
-    return 1 - (float(sums.square().sum()) - squared_norm(x)) / pairs if pairs else math.nan
+    """Mean cosine distance over all pairs of one class (Roth et al. 2020; PNP's dists@intra); NaN without a pair."""
+    return intra_of(class_sums(*read(embeddings, labels, normalize=True)))
 
 
 def inter_class_distance(embeddings: Tensor, labels: Tensor) -> float:
     """Mean cosine distance between normalised class means (Roth et al. 2020; PNP's dists@inter); NaN for one class."""
-    _, _, sums, size = read(embeddings, labels, normalize=True)
-    centers = unit_rows(sums)
-    pairs = len(size) * (len(size) - 1)
-    return 1 - float(centers.sum(0).square().sum() - centers.square().sum()) / pairs if pairs else math.nan
+    return inter_of(class_sums(*read(embeddings, labels, normalize=True)))
+
+
+def cluster_metrics(unit_embeddings: Tensor, labels: Tensor) -> dict[str, float]:
+    """intra, inter and CSC of unit rows from one set of class sums."""
+    sums = class_sums(*labeled(unit_embeddings, labels))
+    return {"intra": intra_of(sums), "inter": inter_of(sums), "CSC": csc_of(sums)}
+
+
+def labeled(x: Tensor, labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Embeddings with class index (N,) and class sizes (C,)."""
+    index, size = labels.to(x.device).unique(return_inverse=True, return_counts=True)[1:]
+    return x, index, size
 
 
 def normalized_mutual_information(a: Any, b: Any) -> float:
@@ -94,7 +133,7 @@ def nmi(embeddings: Tensor, labels: Tensor, seed: int = 0) -> float:
 
     scikit-learn's k-means up to 20,000 points, faiss beyond where it is installed (`pip install labkit[clusters]`).
     """
-    x, index, _, size = read(embeddings, labels, normalize=True)
+    x, index, size = read(embeddings, labels, normalize=True)
     clusters = len(size)
     points = x.float().cpu().numpy()
     if len(points) > 20_000:

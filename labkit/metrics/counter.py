@@ -63,32 +63,19 @@ class Tally:
         return above + torch.arange(1, count + 1, device=above.device)
 
 
-def count_tile(
-    tally: Tally,
-    tile: Tensor,
-    rows: tuple[int, Tensor] | None,
-    columns: tuple[int, Tensor] | None,
-    pessimistic: bool,
-    engine: str,
-) -> None:
-    """Add one tile of negatives. rows = (first query, gallery indices of the columns): the tile's rows are queries.
-
-    columns = (first query, gallery indices of the rows): its columns are queries too (a symmetric tile seen from the
-    other side). Entries that must not count are −inf.
-    """
-    count = count_rows_torch if engine == "torch" else count_rows_numba
-    if rows is not None:
-        count(tally, tile, rows[0], rows[1], pessimistic)
-    if columns is not None:
-        count(tally, tile.T.contiguous(), columns[0], columns[1], pessimistic)
+def count_rows(tally: Tally, tile: Tensor, q: int, index: Tensor, pessimistic: bool, engine: str) -> None:
+    """Add a tile of negatives: rows are queries q, q+1, …, columns gallery items `index`; −inf does not count."""
+    (count_rows_numba if engine == "numba" else count_rows_torch)(tally, tile, q, index, pessimistic)
 
 
 def count_rows_numba(tally: Tally, tile: Tensor, q: int, index: Tensor, pessimistic: bool) -> None:
     """The compiled engine, imported and compiled at first use: importing labkit stays fast."""
     from labkit.metrics.counter_numba import count
 
-    fields = (tally.start, tally.threshold, tally.owner, tally.passed, tally.level)
-    count(tile.numpy(), q, index.numpy(), *(x.numpy() for x in fields), pessimistic)
+    start, threshold, owner = tally.start.numpy(), tally.threshold.numpy(), tally.owner.numpy()
+    count(
+        tile.numpy(), q, index.numpy(), start, threshold, owner, tally.passed.numpy(), tally.level.numpy(), pessimistic
+    )
 
 
 def count_rows_torch(tally: Tally, tile: Tensor, q: int, index: Tensor, pessimistic: bool) -> None:
@@ -110,7 +97,7 @@ def count_rows_torch(tally: Tally, tile: Tensor, q: int, index: Tensor, pessimis
     else:
         below = torch.searchsorted(threshold[r], tile[r, c][:, None]).squeeze(1)
     first = start[:-1][r]
-    tally.passed += torch.bincount(first + q + r + below, minlength=len(tally.passed)).to(tally.passed.dtype)
+    tally.passed.add_(torch.bincount(first + q + r + below, minlength=len(tally.passed)))
     # equal similarities are rare: settle them one threshold further at a time
     value = tile[r, c]
     while len(r):
@@ -118,12 +105,12 @@ def count_rows_torch(tally: Tally, tile: Tensor, q: int, index: Tensor, pessimis
         r, c, value, below = r[equal], c[equal], value[equal], below[equal]
         at = start[:-1][r] + below
         in_front = torch.ones_like(at, dtype=torch.bool) if pessimistic else index[c] < tally.owner[at]
-        tally.level += torch.bincount(at[in_front], minlength=len(tally.level)).to(tally.level.dtype)
+        tally.level.add_(torch.bincount(at[in_front], minlength=len(tally.level)))
         below = below + 1
 
 
 def choose_engine(engine: str, device: torch.device) -> str:
-    """"auto" takes numba on the CPU where it is installed, torch elsewhere."""
+    """ "auto" takes numba on the CPU where it is installed, torch elsewhere."""
     if engine != "auto":
         return engine
     return "numba" if device.type == "cpu" and find_spec("numba") is not None else "torch"

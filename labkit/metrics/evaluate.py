@@ -6,9 +6,9 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from labkit._validate import HALF_DTYPES, check_choice, check_float_matrix, check_ks, check_labels, check_positive
-from labkit.losses._common import unit_rows
-from labkit.metrics.clusters import csc, inter_class_distance, intra_class_distance
+from labkit._validate import check_choice, check_float_matrix, check_ks, check_labels, check_positive
+from labkit.losses._common import unit_rows, working_precision
+from labkit.metrics.clusters import cluster_metrics
 from labkit.metrics.clusters import nmi as clustering_nmi
 from labkit.metrics.counter import choose_engine
 from labkit.metrics.from_ranks import metrics_from_ranks
@@ -104,9 +104,7 @@ def evaluate(
     if gallery is not None and gallery_labels is not None:
         embeddings = torch.cat([embeddings, gallery.to(embeddings)])
         labels = torch.cat([labels, gallery_labels.to(labels)])
-    result["intra"] = intra_class_distance(embeddings, labels)
-    result["inter"] = inter_class_distance(embeddings, labels)
-    result["CSC"] = csc(embeddings, labels)
+    result |= cluster_metrics(unit_rows(working_precision(embeddings.detach())), labels)
     if nmi:
         result["NMI"] = clustering_nmi(embeddings, labels, seed)
     num_queries = len(labels) if gallery is None else len(labels) - len(gallery)
@@ -115,11 +113,12 @@ def evaluate(
 
 def read_side(name: str, embeddings: Tensor | None, label_name: str, labels: Tensor | None) -> tuple[Tensor, Tensor]:
     """Checked unit rows (float32 or float64) and labels on the same device."""
-    assert embeddings is not None and labels is not None
+    assert embeddings is not None
+    assert labels is not None
     check_float_matrix(name, embeddings)
     check_labels(label_name, labels, embeddings.shape[0])
     x = embeddings.detach()
-    return unit_rows(x.float() if x.dtype in HALF_DTYPES else x), labels.to(x.device, torch.int64)
+    return unit_rows(working_precision(x)), labels.to(x.device, torch.int64)
 
 
 def expected_by_blocks(job: Job, ks: tuple[int, ...]) -> tuple[list[Tensor], list[dict[str, Tensor]]]:

@@ -57,7 +57,7 @@ def precision_at_k(relevance: Any, k: int) -> Tensor:
 
 
 def average_precision_at_k(relevance: Any, k: int, num_relevant: Any, denominator: str = "k") -> Tensor:
-    """AP@k = Σ_{i≤k} rel_i · precision@i / denominator: "k", "relevant" (R), "min" (min(k, R)) or "hits" (in the top k).
+    """AP@k = Σ_{i≤k} rel_i · precision@i / denominator: "k", "relevant" (R), "min" of both, or "hits" (in the top k).
 
     The MPA paper divides by k, pytorch-metric-learning by R, torchmetrics and OML by the hits (E-MPA-11, E-MPA-12).
     A list without a hit scores 0.

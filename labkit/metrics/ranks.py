@@ -8,13 +8,14 @@ time against the whole gallery.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TypeVar
 
 import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from labkit.metrics.counter import Tally, count_tile
+from labkit.metrics.counter import Tally, count_rows
 
 TILE = 1024
 T = TypeVar("T")
@@ -61,12 +62,22 @@ def positive_ranks(job: Job) -> tuple[list[RankBlock], int]:
 
 def triangle(job: Job, order: Tensor, positives: Tensor, class_of: Tensor) -> list[RankBlock]:
     """Self-retrieval over the upper triangle of tiles."""
+
+    def mine(step: int) -> bool:
+        return not job.sharded or step % dist.get_world_size() == dist.get_rank()
+
     e = job.queries[order]
     tally = Tally.empty(positives, e.dtype)
-    starts = class_tiles(class_of, TILE)
-    tiles = list(zip(starts[:-1], starts[1:], strict=True))
-    for a, b in tiles:
-        tile = e[a:b] @ e[a:b].T
+    tiles = list(pairwise(class_tiles(class_of, TILE)))
+    widest = max(b - a for a, b in tiles)
+    # reused throughout: fresh pages would cost as much as the work on them
+    buffer, flipped = e.new_empty(widest, widest), e.new_empty(widest, widest)
+
+    def similarities(a: int, b: int, c: int, d: int) -> Tensor:
+        return torch.mm(e[a:b], e[c:d].T, out=buffer.view(-1)[: (b - a) * (d - c)].view(b - a, d - c))
+
+    for i, (a, b) in enumerate(tiles):
+        tile = similarities(a, b, a, b)
         for lo, hi, size in runs(positives + 1, a, b):
             if size > 1:
                 row = torch.arange(lo, hi, device=e.device)[:, None]
@@ -74,16 +85,16 @@ def triangle(job: Job, order: Tensor, positives: Tensor, class_of: Tensor) -> li
                 others = inside[inside != row].view(hi - lo, size - 1)
                 owner, by_index = order[others].sort(1)
                 tally.set_thresholds(lo, tile[lo - a : hi - a].gather(1, others - a).gather(1, by_index), owner)
-    pairs = [(i, j) for i in range(len(tiles)) for j in range(i, len(tiles))]
-    if job.sharded:
-        pairs = pairs[dist.get_rank() :: dist.get_world_size()]
-    for i, j in watched(pairs, job.progress):
-        (a, b), (c, d) = tiles[i], tiles[j]
-        tile = e[a:b] @ e[c:d].T
-        if i == j:
+        if mine(i):
             tile.masked_fill_(class_of[a:b, None] == class_of[None, a:b], -torch.inf)
-        other_side = (c, order[a:b]) if i != j else None
-        count_tile(tally, tile, (a, order[c:d]), other_side, job.pessimistic, job.engine)
+            count_rows(tally, tile, a, order[a:b], job.pessimistic, job.engine)
+    pairs = [(i, j) for i in range(len(tiles)) for j in range(i + 1, len(tiles))]
+    for i, j in watched([pair for n, pair in enumerate(pairs) if mine(n)], job.progress):
+        (a, b), (c, d) = tiles[i], tiles[j]
+        tile = similarities(a, b, c, d)
+        count_rows(tally, tile, a, order[c:d], job.pessimistic, job.engine)
+        turned = flipped.view(-1)[: tile.numel()].view(d - c, b - a).copy_(tile.T)
+        count_rows(tally, turned, c, order[a:b], job.pessimistic, job.engine)
     if job.sharded:
         dist.all_reduce(tally.passed)
         dist.all_reduce(tally.level)
@@ -94,9 +105,7 @@ def triangle(job: Job, order: Tensor, positives: Tensor, class_of: Tensor) -> li
     ]
 
 
-def blocks(
-    job: Job, order: Tensor, positives: Tensor, gallery_class: Tensor, class_of: Tensor
-) -> Iterator[RankBlock]:
+def blocks(job: Job, order: Tensor, positives: Tensor, gallery_class: Tensor, class_of: Tensor) -> Iterator[RankBlock]:
     """One block of query rows against the whole gallery at a time."""
     by_class = torch.argsort(gallery_class, stable=True)
     class_start = torch.cat([gallery_class.new_zeros(1), torch.bincount(gallery_class).cumsum(0)])
@@ -117,7 +126,7 @@ def blocks(
         tally = Tally.empty(torch.full_like(query, count), rows.dtype)
         tally.set_thresholds(0, rows.gather(1, others), others)
         rows.scatter_(1, inside, -torch.inf)
-        count_tile(tally, rows, (0, everyone), None, job.pessimistic, job.engine)
+        count_rows(tally, rows, 0, everyone, job.pessimistic, job.engine)
         results[lo] = tally.ranks(0, hi - lo, count)
     for lo, hi, count in steps:
         if job.sharded:
@@ -130,7 +139,7 @@ def blocks(
 def class_tiles(class_of: Tensor, width: int) -> list[int]:
     """Cut points 0 … N of tiles at most `width` wide, never through a class (classes are contiguous)."""
     length = len(class_of)
-    borders = (torch.nonzero(class_of[1:] != class_of[:-1]).squeeze(1) + 1).tolist() + [length]
+    borders = [*(torch.nonzero(class_of[1:] != class_of[:-1]).squeeze(1) + 1).tolist(), length]
     cuts, last = [0], 0
     for border in borders:
         if border - cuts[-1] > width and last > cuts[-1]:

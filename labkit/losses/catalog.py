@@ -1,0 +1,389 @@
+"""A card for each loss: what the dashboard, the lessons and the docs show, and how the command line builds it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from torch import nn
+
+from labkit.losses.modules import pair, proxy, ranking, softmax
+
+PNP_PAPER = "Li et al., Rethinking the Optimization of Average Precision (PNP), AAAI 2022"
+RSK_PAPER = "Patel, Tolias, Matas, Recall@k Surrogate Loss with Large Batches and Similarity Mixup, CVPR 2022"
+MPA_PAPER = "Saeki, Kawahara, Aman, Multi Proxy Anchor Family Loss for Several Types of Gradients, 2023"
+SGSL_PAPER = "Yang, Wang, Zhang, Stop-Gradient Softmax Loss for Deep Metric Learning, AAAI 2023"
+
+
+@dataclass(frozen=True)
+class Card:
+    """One loss. defaults: option -> (value, where it comes from); released: what the released code does differently."""
+
+    name: str
+    title: str
+    family: str
+    latex: str
+    paper: str
+    equation: str
+    errata: tuple[str, ...]
+    defaults: dict[str, tuple[Any, str]]
+    factory: Callable[..., nn.Module]
+    needs_classes: bool = False
+    released: str = ""
+
+    def build(self, num_classes: int | None = None, dim: int | None = None, **options: Any) -> nn.Module:
+        """The Module, with options over the defaults; num_classes and dim are needed where the loss has parameters."""
+        if not self.needs_classes:
+            return self.factory(**options)
+        if num_classes is None or dim is None:
+            raise ValueError(f"num_classes and dim are needed to build {self.name}: it learns a vector for each class")
+        return self.factory(num_classes, dim, **options)
+
+
+TAU = {"tau": (0.01, "PNP paper, Eq. 3")}
+PNP_RELEASED = "The query counts as its own positive and the sum is divided by |P|+1; labels are read off positions."
+PROXY_OPTIONS = {
+    "centers": (10, "MPA paper, CUB and Cars196; 2 on SOP"),
+    "alpha": (32.0, "not in the MPA paper; Proxy-Anchor's value"),
+    "delta": (0.1, "MPA paper"),
+    "gamma": (0.1, "MPA paper"),
+    "tau": (0.2, "MPA paper"),
+}
+NO_CODE = "No implementation has been published."
+
+
+def pnp_card(variant: str, formula: str, equation: str, errata: tuple[str, ...], **extra: tuple[Any, str]) -> Card:
+    """The six PNP variants differ in f alone."""
+    shown = {"Iu": "I_u", "Iu-exact": r"I_u\text{, exact}", "Ib": "I_b", "Ds": "D_s", "Dq": "D_q"}.get(variant, variant)
+    return Card(
+        name=f"pnp-{variant.lower()}",
+        title=f"PNP-{variant}",
+        family="ranking",
+        latex=rf"L_{{{shown}}} = \frac{{1}}{{|S_P|}} \sum_{{i \in S_P}} {formula}, \quad R = R(i, S_N)",
+        paper=PNP_PAPER,
+        equation=equation,
+        errata=("E-PNP-2", *errata),
+        defaults=TAU | extra,
+        factory=partial(ranking.PNP, variant),
+        released=PNP_RELEASED,
+    )
+
+
+CARDS = (
+    Card(
+        "smooth-ap",
+        "Smooth-AP",
+        "ranking",
+        r"L_{AP} = 1 - \frac{1}{|S_P|} \sum_{i \in S_P} \frac{1 + R(i, S_P)}{1 + R(i, S_P) + R(i, S_N)}",
+        "Brown et al., Smooth-AP, ECCV 2020, as in the PNP paper",
+        "PNP Eq. 4",
+        ("E-PNP-2", "E-PNP-8", "E-PNP-9"),
+        TAU,
+        ranking.SmoothAP,
+        released="The query stays in its own gallery and counts as a positive; classes must be equal-sized and sorted.",
+    ),
+    pnp_card("O", "R", "Eq. 5", ()),
+    pnp_card("Iu", r"(1 + R) \log(1 + R)", "Eq. 7", ("E-PNP-1", "E-PNP-3", "E-PNP-5")),
+    pnp_card("Iu-exact", r"\left[(1 + R) \log(1 + R) - R\right]", "integral of Eq. 6", ("E-PNP-1",)),
+    pnp_card(
+        "Ib", r"\frac{bR - \log(1 + bR)}{b^2}", "Eq. 9", ("E-PNP-3", "E-PNP-5", "E-PNP-10"),
+        b=(4.0, "PNP paper, best on SOP; 1 on VehicleID, 2 in the released code"),
+    ),
+    pnp_card("Ds", r"\log(1 + R)", "Eq. 12", ("E-PNP-4",)),
+    pnp_card(
+        "Dq", r"\left[1 - (1 + R)^{-\alpha}\right]", "Eq. 13", ("E-PNP-4", "E-PNP-6", "E-PNP-7", "E-PNP-12"),
+        alpha=(1.0, "trains from scratch; the released best run, from ImageNet weights, uses 4"),
+    ),
+    Card(
+        "from-derivative",
+        "Loss from a derivative",
+        "ranking",
+        r"L = \frac{1}{|S_P|} \sum_{i \in S_P} \int_0^{R(i, S_N)} g(r)\,dr",
+        PNP_PAPER,
+        "the construction of Eqs 6-13, for any g",
+        ("E-PNP-1",),
+        TAU | {"g": (((0.0, 1.0), (10.0, 0.1), (100.0, 0.0)), "an example: points (R, dL/dR)")},
+        partial(ranking.FromDerivative, ((0.0, 1.0), (10.0, 0.1), (100.0, 0.0))),
+    ),
+    Card(
+        "recall-at-k",
+        "RS@k",
+        "ranking",
+        r"L = 1 - \frac{1}{|K|} \sum_{k \in K} \frac{1}{|P|} \sum_{x \in P} \sigma_{\tau_1}\Big(k - 1 - "
+        r"\sum_{z \neq x} \sigma_{\tau_2}(s_{qz} - s_{qx})\Big)",
+        RSK_PAPER,
+        "slides, Recall@k Surrogate",
+        ("E-SL-1", "E-SL-2", "E-SL-3", "E-SL-4"),
+        {
+            "ks": ((1, 2, 4, 8, 16), "slides"),
+            "tau_rank": (1.0, "slides, τ1"),
+            "tau_sim": (0.01, "slides, τ2"),
+        },
+        ranking.RecallAtK,
+        released="The query stays in its own ranking, hits are capped at k and divided by min(k, |P|).",
+    ),
+    Card(
+        "recall-at-k-simix",
+        "RS@k with SiMix",
+        "ranking",
+        r"v = a x + (1 - a) z,\ a \sim U(0, 1): \quad s(w, v) = a\, s_{wx} + (1 - a)\, s_{wz}",
+        RSK_PAPER,
+        "slides, Similarity Mixup",
+        ("E-SL-3", "E-SL-5"),
+        {"ks": ((1, 2, 4, 8, 16), "slides"), "tau_rank": (1.0, "slides, τ1"), "tau_sim": (0.01, "slides, τ2")},
+        partial(ranking.RecallAtK, simix=True),
+        released="Virtual embeddings are computed, and only for 3, 4 or 6 images a class.",
+    ),
+    Card(
+        "proxy-nca",
+        "ProxyNCA",
+        "proxy",
+        r"L = -\log \frac{e^{-s\, d^2(x, p_y)}}{\sum_{c \neq y} e^{-s\, d^2(x, p_c)}}",
+        "Movshovitz-Attias et al., No Fuss Distance Metric Learning Using Proxies, ICCV 2017",
+        "Eq. 4",
+        ("E-MPA-7",),
+        {"scale": (9.0, "ProxyNCA++, T = 1/9")},
+        proxy.ProxyNCA,
+        needs_classes=True,
+        released="ProxyNCA++ has all proxies in the denominator.",
+    ),
+    Card(
+        "proxy-anchor",
+        "ProxyAnchor",
+        "proxy",
+        r"L = \frac{1}{|C^+|} \sum_{c \in C^+} \log\Big(1 + \sum_{x \in X_c^+} e^{-\alpha (s(x, p_c) - \delta)}\Big) + "
+        r"\frac{1}{|C|} \sum_{c \in C} \log\Big(1 + \sum_{x \in X_c^-} e^{\alpha (s(x, p_c) + \delta)}\Big)",
+        "Kim et al., Proxy Anchor Loss for Deep Metric Learning, CVPR 2020",
+        "Eq. 4",
+        ("E-MPA-4", "E-MPA-16"),
+        {"alpha": (32.0, "Proxy-Anchor paper and code"), "delta": (0.1, "Proxy-Anchor paper and code")},
+        proxy.ProxyAnchor,
+        needs_classes=True,
+        released="log(1 + Σ exp) overflows in fp16; the training script adds warm-up, gradient clipping and frozen BN.",
+    ),
+    Card(
+        "soft-triple",
+        "SoftTriple",
+        "proxy",
+        r"L = -\log \frac{e^{\lambda (S(x, c_i) - \delta)}}{e^{\lambda (S(x, c_i) - \delta)} + "
+        r"\sum_{c \neq c_i} e^{\lambda S(x, c)}} + \tau\, \mathrm{Reg}",
+        "Qian et al., SoftTriple Loss, ICCV 2019, as in the MPA paper",
+        "MPA Eqs 1-4",
+        ("E-MPA-1", "E-MPA-2", "E-MPA-3"),
+        {
+            "centers": (10, "SoftTriple paper"),
+            "lam": (20.0, "SoftTriple paper"),
+            "delta": (0.01, "SoftTriple paper"),
+            "gamma": (0.1, "SoftTriple and MPA papers"),
+            "tau": (0.2, "SoftTriple and MPA papers"),
+        },
+        proxy.SoftTriple,
+        needs_classes=True,
+        released="The mean over samples, not Eq. 4's sum, and 1e-5 inside the regulariser's root.",
+    ),
+    Card(
+        "mpa",
+        "MPA",
+        "proxy",
+        r"L = \frac{1}{|C^+|} \sum_{c \in C^+} \log\Big(1 + \sum_{x \in X_c^+} e^{-\alpha (S(x, c) - \delta)}\Big) + "
+        r"\frac{1}{|C^-|} \sum_{c \in C^-} \log\Big(1 + \sum_{x \in X_c^-} e^{\alpha (S(x, c) + \delta)}\Big) + "
+        r"\tau\, \mathrm{Reg}",
+        MPA_PAPER,
+        "Eqs 6, 7",
+        ("E-MPA-2", "E-MPA-4", "E-MPA-5", "E-MPA-16"),
+        PROXY_OPTIONS,
+        proxy.MPA,
+        needs_classes=True,
+        released=NO_CODE,
+    ),
+    Card(
+        "mpa-dw",
+        "MPA-DW",
+        "proxy",
+        r"L = \frac{1}{N} \sum_i \Big[\log\big(1 + e^{-\alpha (S(x_i, c_i) - \delta)}\big) + "
+        r"\log\Big(1 + \sum_{c \neq c_i} e^{\alpha (S(x_i, c) + \delta)}\Big)\Big] + \tau\, \mathrm{Reg}",
+        MPA_PAPER,
+        "Eqs 12, 13",
+        ("E-MPA-2", "E-MPA-5", "E-MPA-13"),
+        PROXY_OPTIONS,
+        proxy.MPADataWise,
+        needs_classes=True,
+        released=NO_CODE,
+    ),
+    Card(
+        "mpa-ap",
+        "MPA-AP",
+        "proxy",
+        r"L = \frac{1}{N} \sum_i \log\Big(1 + \sum_c e^{\alpha S'(x_i, c)}\Big) + \tau\, \mathrm{Reg}, \quad "
+        r"S' = \begin{cases} \delta - S & c = c_i \\ S + \delta & c \neq c_i \end{cases}",
+        MPA_PAPER,
+        "Eqs 15-17",
+        ("E-MPA-2", "E-MPA-5", "E-MPA-6", "E-MPA-13"),
+        PROXY_OPTIONS,
+        proxy.MPAAllPairs,
+        needs_classes=True,
+        released=NO_CODE,
+    ),
+    Card(
+        "softmax",
+        "Softmax",
+        "softmax",
+        r"L = -\frac{1}{N} \sum_i \log \frac{e^{W_{y_i}^T f_i}}{\sum_j e^{W_j^T f_i}}",
+        SGSL_PAPER,
+        "Eqs 3, 5",
+        ("E-SG-1", "E-SG-5"),
+        {"label_smoothing": (0.0, "off; the SGSL base code uses 0.1")},
+        softmax.Softmax,
+        needs_classes=True,
+        released="The base code's classifier has a bias and starts at zero.",
+    ),
+    Card(
+        "norm-softmax",
+        "NormSoftmax",
+        "softmax",
+        r"L = -\frac{1}{N} \sum_i \log \frac{e^{s \cos(W_{y_i}, f_i)}}{\sum_j e^{s \cos(W_j, f_i)}}",
+        "Wang et al., NormFace, ACM MM 2017; Zhai and Wu, BMVC 2019",
+        "NormFace Eq. 4 with a scale",
+        ("E-SG-4",),
+        {"scale": (16.0, "trained well on Omniglot; 1 is the unscaled softmax, which stalls at its floor")},
+        softmax.NormSoftmax,
+        needs_classes=True,
+    ),
+    Card(
+        "sgsl-alone",
+        "SGSL alone",
+        "softmax",
+        r"L = \frac{1}{N} \sum_i \mathrm{Softplus}\Big(\mathrm{LSE}^{\gamma}_{j \neq y_i} "
+        r"\cos(\mathrm{sg}(W_j), f_i) - \cos(\mathrm{sg}(W_{y_i}), f_i)\Big)",
+        SGSL_PAPER,
+        "Eq. 6",
+        ("E-SG-1", "E-SG-3", "E-SG-4", "E-SG-10"),
+        {"gamma": (30.0, "SGSL paper")},
+        softmax.SGSLAlone,
+        needs_classes=True,
+    ),
+    Card(
+        "sgsl",
+        "Softmax + SGSL",
+        "softmax",
+        r"L = L_{softmax} + \beta\, [\,L_{softmax} < \mathrm{gate}\,]\, L_{SGSL}",
+        SGSL_PAPER,
+        "Eqs 7, 10",
+        ("E-SG-1", "E-SG-3", "E-SG-4", "E-SG-5", "E-SG-6", "E-SG-7", "E-SG-10"),
+        {
+            "gamma": (30.0, "SGSL paper"),
+            "beta": (1.0, "SGSL paper"),
+            "gate": (3.0, "SGSL paper"),
+            "label_smoothing": (0.1, "base code; the released SGSL runs use 0.4 on CUB and Cars196"),
+        },
+        softmax.SGSL,
+        needs_classes=True,
+        released="The gate is asked again at every iteration, on the label-smoothed loss.",
+    ),
+    Card(
+        "center",
+        "Softmax + Center loss",
+        "softmax",
+        r"L = L_{softmax} + \frac{\lambda}{2} \mathbb{E}\,\lVert x - c_y \rVert^2",
+        "Wen et al., A Discriminative Feature Learning Approach, ECCV 2016",
+        "SGSL Eq. 1",
+        (),
+        {"weight": (0.003, "Wen et al. 2016")},
+        softmax.CenterLoss,
+        needs_classes=True,
+        released="Wen et al. move the centres by a rule of their own; here they learn by gradient.",
+    ),
+    Card(
+        "ring",
+        "Softmax + Ring loss",
+        "softmax",
+        r"L = L_{softmax} + \frac{\lambda}{2m} \sum_i (\lVert f_i \rVert - R)^2",
+        "Zheng, Pal, Savvides, Ring Loss, CVPR 2018",
+        "SGSL Eq. 4",
+        (),
+        {"weight": (0.01, "Zheng et al. 2018"), "radius": (1.0, "start value; learned")},
+        softmax.RingLoss,
+        needs_classes=True,
+    ),
+    Card(
+        "contrastive",
+        "Contrastive",
+        "pair",
+        r"L = \frac{1}{2} d^2 \text{ (same class)}, \quad \frac{1}{2} [m - d]_+^2 \text{ (other class)}",
+        "Hadsell, Chopra, LeCun, Dimensionality Reduction by Learning an Invariant Mapping, CVPR 2006",
+        "Eq. 4",
+        (),
+        {"margin": (0.5, "common choice on unit vectors")},
+        pair.Contrastive,
+    ),
+    Card(
+        "triplet",
+        "Triplet",
+        "pair",
+        r"L = \mathbb{E}\,[D(x_a, x_p) - D(x_a, x_n) + m]_+",
+        "Schroff, Kalenichenko, Philbin, FaceNet, CVPR 2015",
+        "SGSL Eq. 2",
+        (),
+        {"margin": (0.2, "FaceNet")},
+        pair.Triplet,
+    ),
+    Card(
+        "soft-margin-triplet",
+        "Soft-margin triplet",
+        "pair",
+        r"L = \mathbb{E}\,\log\big(1 + e^{D(x_a, x_p) - D(x_a, x_n)}\big)",
+        "Hermans, Beyer, Leibe, In Defense of the Triplet Loss, 2017",
+        "SGSL paper, related work",
+        (),
+        {},
+        pair.SoftMarginTriplet,
+    ),
+    Card(
+        "lifted-structure",
+        "Lifted structure",
+        "pair",
+        r"L = \frac{1}{2|P|} \sum_{(i,j) \in P} \Big[\log\Big(\sum_{k \in N_i} e^{m - D_{ik}} + "
+        r"\sum_{l \in N_j} e^{m - D_{jl}}\Big) + D_{ij}\Big]_+^2",
+        "Oh Song et al., Deep Metric Learning via Lifted Structured Feature Embedding, CVPR 2016",
+        "Eq. 4",
+        (),
+        {"margin": (1.0, "Oh Song et al. 2016")},
+        pair.LiftedStructure,
+    ),
+    Card(
+        "ranked-list",
+        "Ranked list",
+        "pair",
+        r"L = \frac{1}{|P^*|} \sum_{P^*} [D - (\alpha - m)]_+ + \lambda \sum_{N^*} \frac{w}{\sum w} [\alpha - D]_+, "
+        r"\quad w = e^{T (\alpha - D)}",
+        "Wang et al., Ranked List Loss for Deep Metric Learning, CVPR 2019",
+        "L_P and L_N of the paper",
+        (),
+        {
+            "margin": (0.4, "Ranked List paper"),
+            "alpha": (1.2, "Ranked List paper"),
+            "temperature": (10.0, "Ranked List paper, CUB"),
+            "balance": (1.0, "Ranked List paper"),
+        },
+        pair.RankedList,
+    ),
+    Card(
+        "multi-similarity",
+        "Multi-similarity",
+        "pair",
+        r"L = \frac{1}{m} \sum_i \Big[\frac{1}{\alpha} \log\Big(1 + \sum_{k \in P_i} e^{-\alpha (s_{ik} - \lambda)}\Big)"
+        r" + \frac{1}{\beta} \log\Big(1 + \sum_{k \in N_i} e^{\beta (s_{ik} - \lambda)}\Big)\Big]",
+        "Wang et al., Multi-Similarity Loss with General Pair Weighting, CVPR 2019",
+        "Eqs 11, 12, 15",
+        (),
+        {
+            "alpha": (2.0, "Multi-Similarity paper"),
+            "beta": (50.0, "Multi-Similarity paper; 40 in the released code"),
+            "base": (0.5, "released code's λ"),
+            "epsilon": (0.1, "Multi-Similarity paper"),
+        },
+        pair.MultiSimilarity,
+    ),
+)  # fmt: skip
+
+CATALOG: dict[str, Card] = {card.name: card for card in CARDS}
