@@ -371,8 +371,8 @@ CARDS = (
         "multi-similarity",
         "Multi-similarity",
         "pair",
-        r"L = \frac{1}{m} \sum_i \Big[\frac{1}{\alpha} \log\Big(1 + \sum_{k \in P_i} e^{-\alpha (s_{ik} - \lambda)}\Big)"
-        r" + \frac{1}{\beta} \log\Big(1 + \sum_{k \in N_i} e^{\beta (s_{ik} - \lambda)}\Big)\Big]",
+        r"L = \frac{1}{B} \sum_i \Big[\tfrac{1}{\alpha} \log\Big(1 + \sum_{P_i} e^{-\alpha (s_{ik} - \lambda)}\Big) "
+        r"+ \tfrac{1}{\beta} \log\Big(1 + \sum_{N_i} e^{\beta (s_{ik} - \lambda)}\Big)\Big]",
         "Wang et al., Multi-Similarity Loss with General Pair Weighting, CVPR 2019",
         "Eqs 11, 12, 15",
         (),

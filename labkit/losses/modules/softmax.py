@@ -119,12 +119,11 @@ class CenterLoss(Loss):
         self.classifier = directions(num_classes, dim)
         self.centers = directions(num_classes, dim)
 
-    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+    def forward(self, embeddings: Tensor, labels: Tensor) -> Any:
         """(N, D), (N,) -> scalar."""
         how, weight = self.options["reduction"], self.options["weight"]
-        base: Any = softmax.softmax(embeddings, labels, self.classifier, reduction=how)
-        extra: Tensor = weight * softmax.center(embeddings, labels, self.centers, reduction=how)
-        return extra + base
+        base = softmax.softmax(embeddings, labels, self.classifier, reduction=how)
+        return base + weight * softmax.center(embeddings, labels, self.centers, reduction=how)
 
 
 class RingLoss(Loss):
@@ -140,9 +139,8 @@ class RingLoss(Loss):
         self.classifier = directions(num_classes, dim)
         self.radius = nn.Parameter(torch.tensor(float(radius)))
 
-    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+    def forward(self, embeddings: Tensor, labels: Tensor) -> Any:
         """(N, D), (N,) -> scalar."""
         how, weight = self.options["reduction"], self.options["weight"]
-        base: Any = softmax.softmax(embeddings, labels, self.classifier, reduction=how)
-        extra: Tensor = weight * softmax.ring(embeddings, self.radius, reduction=how)
-        return extra + base
+        base = softmax.softmax(embeddings, labels, self.classifier, reduction=how)
+        return base + weight * softmax.ring(embeddings, self.radius, reduction=how)
