@@ -77,8 +77,9 @@ def check_ks(name: str, ks: Iterable[int]) -> tuple[int, ...]:
     """A non-empty sequence of whole numbers, 1 or above."""
     try:
         values = tuple(ks)
-    except TypeError:
+        wrong = any(isinstance(k, bool) or int(k) != k or k < 1 for k in values)
+    except (TypeError, ValueError, OverflowError):  # not a sequence; text, None, NaN or infinity in it
         raise ValueError(f"{name} must be a sequence of whole numbers, got {ks!r}") from None
-    if not values or any(isinstance(k, bool) or int(k) != k or k < 1 for k in values):
+    if not values or wrong:
         raise ValueError(f"{name} must hold at least one whole number, each 1 or above; got {values!r}")
     return tuple(int(k) for k in values)

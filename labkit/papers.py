@@ -1,4 +1,4 @@
-"""The results tables of the four papers, typed from the papers' text: one number a row.
+"""The results tables of the four papers, taken from the papers' text: one number a row.
 
 Every column is text except `k` and `value`, which are float64. A text cell the paper does not state is "",
 and a missing `k` is NaN. Needs pandas (`pip install labkit[papers]`), which is imported only when a table is read.
@@ -6,6 +6,7 @@ and a missing `k` is NaN. Needs pandas (`pip install labkit[papers]`), which is 
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -157,3 +158,9 @@ def pivot(paper: str, table: str) -> pd.DataFrame:
         index=pd.Index(list(dict.fromkeys(names)), name="method"),
         columns=pd.MultiIndex.from_tuples(list(order), names=["dataset", "metric"]),
     )
+
+
+def errata() -> dict[str, str]:
+    """Errors found in the four sources: id (as in docstrings, cards and tables) -> what is wrong."""
+    with (data_dir() / "errata.csv").open(encoding="utf-8", newline="") as file:
+        return {row["id"]: row["text"] for row in csv.DictReader(file)}

@@ -29,6 +29,7 @@ class ProxyParts:
 def class_similarities(x: Tensor, w: Tensor, gamma: float = 0.1) -> Tensor:
     """S(x, c) = Σ_k softmax_k(x·w_ck / γ) x·w_ck, MPA Eq. 1; x (N, D), w (C, K, D), both unit rows -> (N, C)."""
     check_positive("gamma", gamma)
+    check_centers(w)
     classes, centers, dim = w.shape
     s = x @ w.reshape(classes * centers, dim).T
     return s if centers == 1 else SoftMaximum.apply(s.view(len(x), classes, centers), gamma)
@@ -65,6 +66,7 @@ def proxy_regularizer(w: Tensor, *, epsilon: float = 0.0) -> Tensor:
     the formula's is infinite; the released SoftTriple has epsilon=1e-5 inside the root instead. One K×K product a
     class: no (CK)² matrix.
     """
+    check_centers(w)
     classes, centers, _ = w.shape
     if centers == 1:
         return w.new_zeros(()) * w.sum()
@@ -113,6 +115,18 @@ def proxy_loss(
             free = s.detach().requires_grad_()
             (slope,) = torch.autograd.grad(loss(free, y, "mean"), free)
         return value, ProxyParts(s.detach(), slope, regularizer.detach())
+
+
+def check_centers(w: Tensor) -> None:
+    """(C, K, D)."""
+    if not isinstance(w, Tensor) or w.dim() != 3:
+        raise ValueError(f"w must be a tensor (C, K, D), got {getattr(w, 'shape', w)}")
+
+
+def check_one_center(proxies: Tensor) -> None:
+    """(C, D) or (C, 1, D); `check_proxies` does the rest."""
+    if isinstance(proxies, Tensor) and proxies.dim() == 3 and proxies.shape[1] != 1:
+        raise ValueError(f"proxies: this loss has one proxy a class, got shape {tuple(proxies.shape)}")
 
 
 def check_proxies(proxies: Tensor, dim: int) -> None:

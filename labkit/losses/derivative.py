@@ -56,7 +56,10 @@ class Integral(torch.autograd.Function):
 
 def through_points(points: Sequence[tuple[float, float]]) -> tuple[Derivative, Derivative]:
     """g, linear between the points (R, dL/dR) and constant outside, and its exact antiderivative F with F(0) = 0."""
-    table = np.asarray(points, dtype=np.float64)
+    try:
+        table = np.asarray(points, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("g must be a function of R or points (R, dL/dR), two numbers each") from None
     if table.ndim != 2 or table.shape[1] != 2 or len(table) < 2:
         raise ValueError(f"g: at least two points (R, dL/dR) are needed, got shape {table.shape}")
     if not np.isfinite(table).all() or (table[:, 0] < 0).any():

@@ -4,9 +4,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from labkit._validate import check_choice, check_positive
+from labkit._validate import check_choice, check_not_negative, check_positive
 from labkit.losses._common import CONVENTIONS, reduce
-from labkit.losses.class_similarity import ProxyParts, proxy_loss
+from labkit.losses.class_similarity import ProxyParts, check_one_center, proxy_loss
 
 Result = Tensor | tuple[Tensor, ProxyParts]
 
@@ -29,15 +29,16 @@ def proxy_nca(
     """
     check_positive("scale", scale)
     check_choice("convention", convention, CONVENTIONS)
+    check_one_center(proxies)
 
     def loss(s: Tensor, y: Tensor, how: str) -> Tensor:
+        if s.shape[1] < 2 and convention == "paper":
+            raise ValueError("proxies: ProxyNCA needs at least two classes, its denominator runs over the others")
         logits = 2 * scale * s  # −scale·d² up to a constant that the quotient drops
         own = logits.gather(1, y[:, None]).squeeze(1)
         rest = logits if convention == "official" else without_own(logits, y)
         return reduce(torch.logsumexp(rest, 1) - own, how)
 
-    if proxies.shape[0] < 2 and convention == "paper":
-        raise ValueError("proxies: ProxyNCA needs at least two classes, its denominator runs over the others")
     return proxy_loss(embeddings, labels, proxies, loss, reduction=reduction, return_parts=return_parts)
 
 
@@ -61,6 +62,7 @@ def soft_triple(
     embeddings (N, D), labels (N,), proxies (C, K, D) -> scalar or (N,).
     """
     check_positive("lam", lam)
+    check_not_negative("delta", delta)
     check_choice("convention", convention, CONVENTIONS)
 
     def loss(s: Tensor, y: Tensor, how: str) -> Tensor:
@@ -88,8 +90,7 @@ def proxy_anchor(
 
     embeddings (N, D), labels (N,), proxies (C, D) -> scalar; see `mpa` for the reductions.
     """
-    if proxies.dim() == 3 and proxies.shape[1] != 1:
-        raise ValueError(f"proxies: ProxyAnchor has one proxy a class, got shape {tuple(proxies.shape)}")
+    check_one_center(proxies)
     return mpa(
         embeddings, labels, proxies,
         alpha=alpha, delta=delta, tau=0.0, reduction=reduction, return_parts=return_parts,
@@ -115,11 +116,12 @@ def mpa(
     embeddings (N, D), labels (N,), proxies (C, K, D) -> scalar or (C,).
     """
     check_positive("alpha", alpha)
+    check_not_negative("delta", delta)
 
     def loss(s: Tensor, y: Tensor, how: str) -> Tensor:
         own = s.gather(1, y[:, None]).squeeze(1)
         positive = segment_log1p_sum_exp(-alpha * (own - delta), y, s.shape[1])
-        negative = F.softplus(torch.logsumexp(without_own(alpha * (s + delta), y), 0))
+        negative = softplus(torch.logsumexp(without_own(alpha * (s + delta), y), 0))
         if how != "mean":
             return reduce(positive + negative, how)
         present = torch.zeros_like(positive).index_fill_(0, y, 1)
@@ -148,11 +150,12 @@ def mpa_data_wise(
     embeddings (N, D), labels (N,), proxies (C, K, D) -> scalar or (N,).
     """
     check_positive("alpha", alpha)
+    check_not_negative("delta", delta)
 
     def loss(s: Tensor, y: Tensor, how: str) -> Tensor:
         own = s.gather(1, y[:, None]).squeeze(1)
-        others = F.softplus(torch.logsumexp(without_own(alpha * (s + delta), y), 1))
-        return reduce(F.softplus(-alpha * (own - delta)) + others, how)
+        others = softplus(torch.logsumexp(without_own(alpha * (s + delta), y), 1))
+        return reduce(softplus(-alpha * (own - delta)) + others, how)
 
     return proxy_loss(
         embeddings, labels, proxies, loss, gamma=gamma, tau=tau, reduction=reduction, return_parts=return_parts
@@ -177,10 +180,11 @@ def mpa_all_pairs(
     embeddings (N, D), labels (N,), proxies (C, K, D) -> scalar or (N,).
     """
     check_positive("alpha", alpha)
+    check_not_negative("delta", delta)
 
     def loss(s: Tensor, y: Tensor, how: str) -> Tensor:
         sign = torch.ones_like(s).scatter_(1, y[:, None], -1)
-        return reduce(F.softplus(torch.logsumexp(alpha * (sign * s + delta), 1)), how)
+        return reduce(softplus(torch.logsumexp(alpha * (sign * s + delta), 1)), how)
 
     return proxy_loss(
         embeddings, labels, proxies, loss, gamma=gamma, tau=tau, reduction=reduction, return_parts=return_parts
@@ -193,6 +197,11 @@ def without_own(scores: Tensor, y: Tensor) -> Tensor:
     The mask is far below any score but finite, so that a log-sum over masked entries alone has a gradient, 0.
     """
     return scores.scatter(1, y[:, None], torch.finfo(scores.dtype).min / 4)
+
+
+def softplus(x: Tensor) -> Tensor:
+    """log(1 + e^x), exact in fp64 as well: torch's default drops e^−x beyond 20, an error of 2e-9."""
+    return F.softplus(x, threshold=50.0)
 
 
 def segment_log1p_sum_exp(values: Tensor, y: Tensor, classes: int) -> Tensor:

@@ -14,7 +14,16 @@ from torch import Tensor
 
 from labkit._validate import check_choice, check_float_matrix, check_labels, has_values
 from labkit.losses._common import autocast_off, check_reduction, reduce, unit_rows, working_precision
-from labkit.losses.softcount import Batch, Head, Rules, chunks, dense_counts, soft_counts, sort_batch
+from labkit.losses.softcount import (
+    Batch,
+    Head,
+    Rules,
+    chunks,
+    dense_counts,
+    refuse_second_derivative,
+    soft_counts,
+    sort_batch,
+)
 
 METHODS = ("auto", "plain", "streamed", "dense")
 PLAIN_LIMIT = 2**22  # sigmoids formed at once before the streamed form takes over (16 MB in fp32)
@@ -90,6 +99,7 @@ def ranking_loss_from_similarities(
     similarities: Tensor, labels: Tensor, head: Head, rules: Rules, *, reduction: str = "mean"
 ) -> Tensor:
     """The same loss from a given similarity matrix (B, B), row = query: what SiMix in similarity space needs."""
+    check_float_matrix("similarities", similarities)
     check_float_matrix("similarities", similarities, columns=similarities.shape[0])
     check_labels("labels", labels, similarities.shape[0])
     check_reduction(reduction)
@@ -174,6 +184,7 @@ class StreamedSum(torch.autograd.Function):
     @staticmethod
     def backward(ctx, upstream: Tensor) -> tuple[Tensor, None, None, None]:  # type: ignore[no-untyped-def]
         """One scaling."""
+        refuse_second_derivative()
         return ctx.grad * upstream, None, None, None
 
 
@@ -190,10 +201,12 @@ class StreamedEach(torch.autograd.Function):
     @staticmethod
     def backward(ctx, upstream: Tensor) -> tuple[Tensor | None, None, None, None]:  # type: ignore[no-untyped-def]
         """Streams again, each query weighted by its upstream gradient."""
+        refuse_second_derivative()
         (e,) = ctx.saved_tensors
         return stream(e, ctx.batch, ctx.head, ctx.rules, upstream, with_grad=True)[1], None, None, None
 
 
+@torch.inference_mode(False)  # dL_dR needs autograd, wherever the caller stands
 def parts_of(e: Tensor, labels: Tensor, head: Head, rules: Rules) -> RankingParts:
     """Recompute the counts chunk by chunk and note them for every (query, positive) pair, in order of the queries."""
     batch = sorted_with_positives(labels, e.device)

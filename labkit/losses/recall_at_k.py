@@ -47,6 +47,8 @@ def recall_at_k(
     check_positive("tau_sim", tau_sim)
     check_choice("convention", convention, CONVENTIONS)
     check_choice("simix_space", simix_space, SPACES)
+    check_float_matrix("embeddings", embeddings)
+    check_labels("labels", labels, embeddings.shape[0])
     official = convention == "official"
     rules = Rules(tau_sim, query_in_gallery=official)
     if not simix:
@@ -54,8 +56,6 @@ def recall_at_k(
         return ranking_loss(
             embeddings, labels, head, rules, reduction=reduction, return_parts=return_parts, method=method
         )
-    check_float_matrix("embeddings", embeddings)
-    check_labels("labels", labels, embeddings.shape[0])
     with autocast_off(embeddings):
         e = unit_rows(working_precision(embeddings))
         pairs = draw_pairs(labels, generator, e.device, e.dtype)
@@ -77,10 +77,10 @@ def check_temperatures(tau_rank: float | Sequence[float], count: int) -> tuple[f
     if isinstance(tau_rank, (int, float)):
         check_positive("tau_rank", tau_rank)
         return (float(tau_rank),) * count
+    if not isinstance(tau_rank, Sequence) or len(tau_rank) != count:
+        raise ValueError(f"tau_rank must be one number or a sequence, one for each of the {count} ks, got {tau_rank!r}")
     for tau in tau_rank:
         check_positive("tau_rank", tau)
-    if len(tau_rank) != count:
-        raise ValueError(f"tau_rank must be one number or one for each of the {count} ks, got {len(tau_rank)}")
     return tuple(float(tau) for tau in tau_rank)
 
 

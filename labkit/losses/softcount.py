@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 Head = Callable[[Tensor, Tensor, Tensor], Tensor]
 """head(R_neg, R_pos, is_target) -> loss of each query; (Q, P), (Q, P), (Q, P) -> (Q,)."""
@@ -103,6 +102,15 @@ def soft_counts(rows: Tensor, group: ClassSize, lo: int, rules: Rules) -> tuple[
     return targets, r_neg, r_pos
 
 
+def refuse_second_derivative() -> None:
+    """Raise in a backward that would be differentiated again: the result would be silently wrong.
+
+    (`once_differentiable` stays silent when the upstream gradient is a constant, and under `torch.autograd.grad`.)
+    """
+    if torch.is_grad_enabled():
+        raise RuntimeError('this form has no second derivative (create_graph=True); use method="dense"')
+
+
 class CountAbove(torch.autograd.Function):
     """R[q, p] = Σ_j sigmoid(scores[q, j] − targets[q, p]): one (Q, P, B) buffer, reused for the gradient.
 
@@ -117,9 +125,9 @@ class CountAbove(torch.autograd.Function):
         return before.sum(-1)
 
     @staticmethod
-    @once_differentiable
     def backward(ctx, grad: Tensor) -> tuple[Tensor, Tensor]:  # type: ignore[no-untyped-def]
         """dR/dscores = σ', dR/dtargets = −Σ_j σ'."""
+        refuse_second_derivative()
         (before,) = ctx.saved_tensors
         slope = torch.addcmul(before, before, before, value=-1)
         return torch.bmm(grad[:, None, :], slope).squeeze(1), -grad * slope.sum(-1)

@@ -19,7 +19,7 @@ from labkit._validate import (
     check_positive,
 )
 from labkit.losses._common import CONVENTIONS, autocast_off, check_reduction, reduce, unit_rows, working_precision
-from labkit.losses.proxies import without_own
+from labkit.losses.proxies import softplus, without_own
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def sgsl_of_cosines(cosine: Tensor, y: Tensor, gamma: float) -> Tensor:
         return 0 * cosine.sum(1)  # one class: nothing to be closer to than the own one
     own = cosine.gather(1, y[:, None]).squeeze(1)
     nearest_other = torch.logsumexp(without_own(gamma * cosine, y), 1) / gamma
-    return F.softplus(nearest_other - own)
+    return softplus(nearest_other - own)
 
 
 def sgsl(
@@ -163,8 +163,8 @@ def sgsl(
     check_positive("gamma", gamma)
     check_reduction(reduction)
     with autocast_off(embeddings):
-        f, y, w = prepare(embeddings, labels, weight.detach())
-        cosine = unit_rows(f) @ unit_rows(w).T
+        f, y, w = prepare(embeddings, labels, weight)
+        cosine = unit_rows(f) @ unit_rows(w.detach()).T
         each = sgsl_of_cosines(cosine, y, gamma)
         loss = reduce(each, reduction)
         if not return_parts:

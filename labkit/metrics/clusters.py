@@ -35,17 +35,22 @@ def read(embeddings: Tensor, labels: Tensor, normalize: bool) -> tuple[Tensor, T
 
 
 def class_sums(x: Tensor, index: Tensor, size: Tensor) -> ClassSums:
-    """Two passes, in float64: deviations are centred before they are squared, E[x²] − μ² would cancel."""
-    sums = torch.zeros(len(size), x.shape[1], dtype=torch.float64, device=x.device)
+    """Two passes, in float64: deviations are centred before they are squared, E[x²] − μ² would cancel.
+
+    Rows are taken relative to one member of their class, so that equal rows deviate by exactly 0.
+    """
+    member = torch.empty_like(index[: len(size)]).index_copy_(0, index, torch.arange(len(x), device=x.device))
+    anchor = x[member].double()
+    sums = torch.zeros_like(anchor)
     squared_norms = squared_deviations = 0.0
     for rows, classes in zip(x.split(PART), index.split(PART)):
         part = rows.double()
-        sums.index_add_(0, classes, part)
+        sums.index_add_(0, classes, part - anchor[classes])
         squared_norms += float(torch.linalg.vector_norm(part) ** 2)
-    means = sums / size[:, None]
+    offset = sums / size[:, None]
     for rows, classes in zip(x.split(PART), index.split(PART)):
-        squared_deviations += float(torch.linalg.vector_norm(rows - means[classes]) ** 2)
-    return ClassSums(means, size.double(), squared_norms, squared_deviations)
+        squared_deviations += float(torch.linalg.vector_norm(rows - anchor[classes] - offset[classes]) ** 2)
+    return ClassSums(anchor + offset, size.double(), squared_norms, squared_deviations)
 
 
 def traces(sums: ClassSums) -> tuple[float, float]:

@@ -7,7 +7,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from labkit._validate import check_choice, check_float_matrix, check_ks, check_labels, check_positive
-from labkit.losses._common import unit_rows, working_precision
+from labkit.losses._common import autocast_off, unit_rows, working_precision
 from labkit.metrics.clusters import cluster_metrics
 from labkit.metrics.clusters import nmi as clustering_nmi
 from labkit.metrics.counter import choose_engine
@@ -45,7 +45,9 @@ def per_query_metrics(
     if (gallery is None) != (gallery_labels is None):
         raise ValueError("gallery and gallery_labels go together: give both or neither")
     same = gallery is None
-    others, other_y = (queries, y) if same else read_side("gallery", gallery, "gallery_labels", gallery_labels)
+    others, other_y = queries, y
+    if gallery is not None and gallery_labels is not None:
+        others, other_y = read_side("gallery", gallery, "gallery_labels", gallery_labels)
     if others.shape[1] != queries.shape[1]:
         raise ValueError(f"gallery must have the embeddings' dimension {queries.shape[1]}, got {others.shape[1]}")
     if distributed and not (dist.is_available() and dist.is_initialized()):
@@ -55,12 +57,13 @@ def per_query_metrics(
         queries, y, others, other_y, same, ties == "pessimistic", choose_engine(engine, queries.device),
         int(memory_mb * 2**20), distributed, progress,
     )  # fmt: skip
-    if ties == "expected":
-        found, columns = expected_by_blocks(job, ks)
-    else:
-        blocks, _ = positive_ranks(job)
-        found = [block.query for block in blocks]
-        columns = [metrics_from_ranks(block.ranks, ks) for block in blocks]
+    with autocast_off(queries):  # similarities in bf16 would be mostly ties
+        if ties == "expected":
+            found, columns = expected_by_blocks(job, ks)
+        else:
+            blocks, _ = positive_ranks(job)
+            found = [block.query for block in blocks]
+            columns = [metrics_from_ranks(block.ranks, ks) for block in blocks]
     if not found:
         raise ValueError("labels: no query has a positive in the gallery")
     query = torch.cat(found)
@@ -102,8 +105,10 @@ def evaluate(
     )  # fmt: skip
     result = {name: float(values.mean()) for name, values in columns.items()}
     if gallery is not None and gallery_labels is not None:
-        embeddings = torch.cat([embeddings, gallery.to(embeddings)])
-        labels = torch.cat([labels, gallery_labels.to(labels)])
+        # each side by itself first: in the queries' dtype a gallery may overflow, a label wrap round
+        sides = (embeddings.detach(), gallery.detach().to(embeddings.device))
+        embeddings = torch.cat([working_precision(x) for x in sides])
+        labels = torch.cat([labels.long(), gallery_labels.to(labels.device).long()])
     result |= cluster_metrics(unit_rows(working_precision(embeddings.detach())), labels)
     if nmi:
         result["NMI"] = clustering_nmi(embeddings, labels, seed)
@@ -111,10 +116,8 @@ def evaluate(
     return result | {"queries": len(query), "skipped": num_queries - len(query)}
 
 
-def read_side(name: str, embeddings: Tensor | None, label_name: str, labels: Tensor | None) -> tuple[Tensor, Tensor]:
+def read_side(name: str, embeddings: Tensor, label_name: str, labels: Tensor) -> tuple[Tensor, Tensor]:
     """Checked unit rows (float32 or float64) and labels on the same device."""
-    assert embeddings is not None
-    assert labels is not None
     check_float_matrix(name, embeddings)
     check_labels(label_name, labels, embeddings.shape[0])
     x = embeddings.detach()

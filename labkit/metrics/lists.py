@@ -16,15 +16,22 @@ AP_DENOMINATORS = ("k", "relevant", "min", "hits")
 GAINS = ("exponential", "linear")
 
 
-def read_lists(relevance: Any, num_relevant: Any) -> tuple[Tensor, Tensor]:
-    """Relevance as float64 (..., n) and the number of relevant items (...), checked against each other."""
+def read_lists(relevance: Any, num_relevant: Any = None, name: str = "relevance") -> tuple[Tensor, Tensor]:
+    """Relevance as float64 (..., n) and the number of relevant items (...), inf if not given, checked together."""
     rel = torch.as_tensor(relevance, dtype=torch.float64)
     if rel.dim() == 0 or rel.shape[-1] == 0:
-        raise ValueError(f"relevance must hold at least one position, got shape {tuple(rel.shape)}")
+        raise ValueError(f"{name} must hold at least one position, got shape {tuple(rel.shape)}")
     if not torch.isfinite(rel).all() or bool((rel < 0).any()):
-        raise ValueError("relevance must be finite and not negative")
-    total = torch.as_tensor(num_relevant, dtype=torch.float64, device=rel.device).expand(rel.shape[:-1])
-    if bool((total < 1).any()) or bool((total != total.round()).any()):
+        raise ValueError(f"{name} must be finite and not negative")
+    if num_relevant is None:
+        return rel, rel.new_full(rel.shape[:-1], torch.inf)
+    total = torch.as_tensor(num_relevant, dtype=torch.float64, device=rel.device)
+    if total.dim() > 0 and total.shape != rel.shape[:-1]:
+        raise ValueError(
+            f"num_relevant must be a number or one per list {tuple(rel.shape[:-1])}, got {tuple(total.shape)}"
+        )
+    total = total.expand(rel.shape[:-1])
+    if not torch.isfinite(total).all() or bool((total < 1).any()) or bool((total != total.round()).any()):
         raise ValueError("num_relevant must be whole numbers, 1 or above: a query without positives has no score")
     if bool(((rel > 0).sum(-1) > total).any()):
         raise ValueError("num_relevant is smaller than the number of relevant items in the list")
@@ -52,7 +59,7 @@ def recall_at_k(relevance: Any, k: int, num_relevant: Any, mode: str = "any") ->
 
 def precision_at_k(relevance: Any, k: int) -> Tensor:
     """Precision@k = hits in the top k / k (a list shorter than k counts as filled up with irrelevant items)."""
-    rel, _ = read_lists(relevance, torch.inf)
+    rel, _ = read_lists(relevance)
     return hits_at_k(rel, k) / k
 
 
@@ -64,6 +71,7 @@ def average_precision_at_k(relevance: Any, k: int, num_relevant: Any, denominato
     """
     check_choice("denominator", denominator, AP_DENOMINATORS)
     rel, total = read_lists(relevance, num_relevant)
+    (k,) = check_ks("k", (k,))
     hits = hits_at_k(rel, k)
     found = (rel[..., :k] > 0).double()
     position = torch.arange(1, found.shape[-1] + 1, dtype=torch.float64, device=rel.device)
@@ -89,7 +97,7 @@ def r_precision(relevance: Any, num_relevant: Any) -> Tensor:
 
 def reciprocal_rank(relevance: Any) -> Tensor:
     """1 / rank of the first relevant item, 0 if the list has none; its mean is MRR."""
-    rel, _ = read_lists(relevance, torch.inf)
+    rel, _ = read_lists(relevance)
     position = torch.arange(1, rel.shape[-1] + 1, dtype=torch.float64, device=rel.device)
     return torch.where(rel > 0, 1 / position, torch.zeros_like(rel)).amax(-1)
 
@@ -113,17 +121,21 @@ def ndcg_at_k(
     """
     if num_relevant is not None and ideal is not None:
         raise ValueError("ideal: give either num_relevant (binary) or ideal (graded), not both")
-    rel, _ = read_lists(relevance, torch.inf if num_relevant is None else num_relevant)
+    rel, total = read_lists(relevance, num_relevant)
     (k,) = check_ks("k", (k,))
     if num_relevant is not None:
         if bool(((rel != 0) & (rel != 1)).any()):
             raise ValueError("relevance must be 0 or 1 with num_relevant; for graded relevance give ideal")
-        _, total = read_lists(relevance, num_relevant)
         position = torch.arange(1, k + 1, dtype=torch.float64, device=rel.device)
         best = ((position <= total[..., None]) / torch.log2(position + 1)).sum(-1)
     else:
-        pool, _ = (rel, None) if ideal is None else read_lists(ideal, torch.inf)
+        pool = rel if ideal is None else read_lists(ideal, name="ideal")[0]
+        if pool.shape[:-1] != rel.shape[:-1]:
+            raise ValueError(f"ideal must have one list per list of relevance {tuple(rel.shape[:-1])}")
         best = dcg_at_k(pool.sort(-1, descending=True).values, k, gain)
         if bool((best <= 0).any()):
             raise ValueError("ideal: a list without any relevant item has no nDCG")
-    return dcg_at_k(rel, k, gain) / best
+    found = dcg_at_k(rel, k, gain)
+    if bool((found > best * (1 + 1e-12)).any()):
+        raise ValueError("ideal must hold the relevances of the whole gallery: the list itself scores more")
+    return found / best

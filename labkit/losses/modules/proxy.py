@@ -33,6 +33,7 @@ class ProxyAnchor(Loss):
     ) -> None:
         """Alpha: scale; delta: margin."""
         check_positive("alpha", alpha)
+        check_not_negative("delta", delta)
         super().__init__(alpha=alpha, delta=delta, reduction=reduction)
         self.proxies = directions(num_classes, dim)
 
@@ -59,6 +60,7 @@ class SoftTriple(Loss):
     ) -> None:
         """Centers: K; lam: scale λ; delta: margin; gamma: softness over centres; tau: weight of the regulariser."""
         check_positive("lam", lam)
+        check_not_negative("delta", delta)
         check_positive("gamma", gamma)
         check_not_negative("tau", tau)
         super().__init__(lam=lam, delta=delta, gamma=gamma, tau=tau, convention=convention, reduction=reduction)
@@ -88,6 +90,7 @@ class MPA(Loss):
     ) -> None:
         """Centers: K; alpha: scale (not given in the paper); delta: margin; gamma, tau as in SoftTriple."""
         check_positive("alpha", alpha)
+        check_not_negative("delta", delta)
         check_positive("gamma", gamma)
         check_not_negative("tau", tau)
         super().__init__(alpha=alpha, delta=delta, gamma=gamma, tau=tau, reduction=reduction)

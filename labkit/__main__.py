@@ -1,0 +1,131 @@
+"""The command line: python -m labkit COMMAND. Heavy imports wait until a command needs them."""
+
+import argparse
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+
+from labkit.setup import ROOT, setup
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m labkit", description="labkit: train on what you measure")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands.add_parser("setup", help="create .venv and install the lock (done once; later calls return at once)")
+    dashboard = commands.add_parser("dashboard", help="open the dashboard in a browser, on this machine only")
+    dashboard.add_argument("--port", type=int, default=8501, help="port on 127.0.0.1 (default 8501)")
+    dashboard.add_argument("--headless", action="store_true", help="do not open a browser")
+    lab = commands.add_parser("lab", help="open JupyterLab on the notebooks")
+    lab.add_argument("--port", type=int, default=8888, help="port on 127.0.0.1 (default 8888)")
+    lab.add_argument("--headless", action="store_true", help="do not open a browser")
+    test = commands.add_parser("test", help="format, lint, type and test everything (pytest options may follow)")
+    test.add_argument("pytest_options", nargs=argparse.REMAINDER, help="passed on to pytest")
+    bench = commands.add_parser("bench", help="measure speed and memory side by side with peers")
+    bench.add_argument("names", nargs="*", help="only these benchmarks (default: all)")
+    bench.add_argument("--quick", action="store_true", help="small sizes: checks that the benchmarks run")
+    notebooks = commands.add_parser("notebooks", help="execute the lessons and write them with their outputs")
+    notebooks.add_argument("names", nargs="*", help="only these sources (default: all)")
+    losses = commands.add_parser("losses", help="list the losses, or show the card of one")
+    losses.add_argument("name", nargs="?", help="a loss of the catalogue")
+    chosen = parser.parse_args(arguments)
+    options = {name: value for name, value in vars(chosen).items() if name != "command"}
+    return RUN[chosen.command](**options)
+
+
+def needs_checkout(folder: str) -> None:
+    """Some commands work on the project's folders, which an installed package does not have."""
+    if not (ROOT / folder).is_dir():
+        raise SystemExit(f"labkit: no {folder}/ folder beside the package; this command needs a clone of the project")
+
+
+def run_dashboard(port: int, headless: bool) -> int:
+    """Streamlit on loopback; settings are in .streamlit/config.toml."""
+    needs_checkout("dashboard")
+    quiet = headless or (sys.platform.startswith("linux") and not os.environ.get("DISPLAY"))
+    print(f"labkit: the dashboard is at http://127.0.0.1:{port} (stop it with Ctrl-C)", flush=True)
+    command = [sys.executable, "-m", "streamlit", "run", "dashboard/app.py", "--server.address", "127.0.0.1"]
+    return run([*command, "--server.port", str(port), "--server.headless", str(quiet).lower()])
+
+
+def run_lab(port: int, headless: bool) -> int:
+    """JupyterLab on loopback, opened in the notebooks folder."""
+    needs_checkout("notebooks")
+    command = [sys.executable, "-m", "jupyterlab", "--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}"]
+    return run([*command, "--ServerApp.root_dir=notebooks", *(["--no-browser"] if headless else [])])
+
+
+def run_test(pytest_options: list[str]) -> int:
+    """Everything that must hold before a change lands."""
+    needs_checkout("tests")
+    python = sys.executable
+    steps = (
+        [python, "-m", "ruff", "format", "--check", "."],
+        [python, "-m", "ruff", "check", "."],
+        [python, "-m", "mypy"],
+        [python, "-m", "pytest", *(pytest_options or ["-n", "auto", "-q"])],
+    )
+    for step in steps:
+        print("labkit:", " ".join(step[2:]), flush=True)
+        if failed := run(step):
+            return failed
+    return 0
+
+
+def run_bench(names: list[str], quick: bool) -> int:
+    """benchmarks/run.py in a process of its own: it measures memory."""
+    needs_checkout("benchmarks")
+    return run([sys.executable, "-m", "benchmarks", *names, *(["--quick"] if quick else [])])
+
+
+def run_notebooks(names: list[str]) -> int:
+    """Build the lessons from their paired sources."""
+    needs_checkout("notebooks")
+    from labkit.notebooks import build_all
+
+    return build_all(ROOT / "notebooks", names)
+
+
+def show_losses(name: str | None) -> int:
+    """The catalogue, as text."""
+    from labkit.losses import CATALOG
+
+    if name is None:
+        for card in CATALOG.values():
+            print(f"{card.name:20}  {card.title:24}  {card.family:8}  {card.equation}")
+        return 0
+    if name not in CATALOG:
+        print(f"labkit: no loss {name!r}; `python -m labkit losses` lists them", file=sys.stderr)
+        return 2
+    card = CATALOG[name]
+    print(
+        f"{card.title}\n\n  {card.latex}\n\n{card.paper}, {card.equation}\nerrata: {', '.join(card.errata) or 'none'}"
+    )
+    for option, (value, source) in card.defaults.items():
+        print(f"  {option} = {value}  ({source})")
+    if card.released:
+        print(f"released code: {card.released}")
+    return 0
+
+
+def run(command: list[str]) -> int:
+    """Run in the project's folder; Ctrl-C ends the child, not with a traceback."""
+    try:
+        return subprocess.run(command, cwd=ROOT).returncode
+    except KeyboardInterrupt:
+        return 130
+
+
+RUN: dict[str, Callable[..., int]] = {
+    "setup": setup,
+    "dashboard": run_dashboard,
+    "lab": run_lab,
+    "test": run_test,
+    "bench": run_bench,
+    "notebooks": run_notebooks,
+    "losses": show_losses,
+}
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,106 @@
+"""The command line and the set-up, as a newcomer uses them."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import labkit.__main__ as command_line
+from labkit import notebooks, setup
+from labkit.losses import CATALOG
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_losses_lists_every_card_and_shows_one(capsys):
+    assert command_line.main(["losses"]) == 0
+    listed = capsys.readouterr().out
+    assert all(name in listed for name in CATALOG)
+    assert command_line.main(["losses", "pnp-iu"]) == 0
+    assert "E-PNP-1" in capsys.readouterr().out
+
+
+def test_an_unknown_loss_says_what_to_do(capsys):
+    assert command_line.main(["losses", "nope"]) == 2
+    assert "python -m labkit losses" in capsys.readouterr().err
+
+
+def test_setup_needs_only_the_standard_library():
+    # -S -I: no site-packages, as on a fresh clone
+    code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import labkit.setup, labkit.__main__"
+    subprocess.run([sys.executable, "-I", "-S", "-c", code], check=True)
+
+
+def test_setup_returns_at_once_when_the_stamp_fits(tmp_path, monkeypatch):
+    python = tmp_path / "bin" / "python"
+    python.parent.mkdir()
+    python.touch()
+    monkeypatch.setattr(setup, "VENV", tmp_path)
+    monkeypatch.setattr(setup, "STAMP", tmp_path / "stamp")
+    monkeypatch.setattr(setup, "venv_python", lambda: python)
+    monkeypatch.setattr(setup.subprocess, "run", lambda *a, **k: pytest.fail("nothing should be run"))
+    setup.STAMP.write_text(setup.fingerprint())
+    assert setup.setup() == 0
+
+
+@pytest.mark.parametrize("fails_at", ["venv", "-r", "-e"])
+def test_an_interrupted_setup_does_not_look_finished(tmp_path, monkeypatch, fails_at, capfd):
+    calls = []
+
+    def run(command, **_):
+        calls.append(command)
+        return subprocess.CompletedProcess(command, int(fails_at in command))
+
+    monkeypatch.setattr(setup, "VENV", tmp_path)
+    monkeypatch.setattr(setup, "STAMP", tmp_path / "stamp")
+    monkeypatch.setattr(setup, "usable", lambda python: False)
+    monkeypatch.setattr(setup.subprocess, "run", run)
+    setup.STAMP.write_text("an older lock")
+    assert setup.setup() == 1
+    assert not setup.STAMP.exists()
+    assert "labkit:" in capfd.readouterr().err
+
+
+def test_an_old_python_is_named_with_the_way_out(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(setup, "STAMP", tmp_path / "stamp")
+    monkeypatch.setattr(setup, "supported_python", lambda: None)
+    assert setup.setup() == 1
+    assert "3.11, 3.12 or 3.13" in capsys.readouterr().err
+
+
+def test_requirements_are_a_full_lock():
+    lines = (ROOT / "requirements.txt").read_text().splitlines()
+    pins = [line for line in lines if line and not line.startswith((" ", "#"))]
+    assert all("==" in pin and "+" not in pin and "@" not in pin for pin in pins)
+    assert "torch==2.13.0" in pins
+    assert not any(pin.startswith(("torchvision", "nvidia")) for pin in pins)
+    assert not any("://" in line for line in lines)
+
+
+def test_make_help_names_every_target():
+    shown = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for target in ("dashboard", "test", "lab", "bench", "notebooks", "setup", "lock"):
+        assert f"make {target}" in shown
+
+
+LESSON = """# %% [markdown]
+# # A lesson
+# %%
+1 + {}
+"""
+
+
+def test_notebooks_are_built_and_failures_keep_the_old_one(tmp_path, capsys):
+    assert notebooks.build_all(tmp_path, []) == 0
+    assert "no lesson yet" in capsys.readouterr().out
+    (tmp_path / "01_good.py").write_text(LESSON.format("1"))
+    (tmp_path / "02_bad.py").write_text(LESSON.format("missing"))
+    (tmp_path / "02_bad.ipynb").write_text("old")
+    assert notebooks.build_all(tmp_path, []) == 1
+    built = (tmp_path / "01_good.ipynb").read_text()
+    assert '"2"' in built
+    assert '"execution_count": 1' in built
+    assert (tmp_path / "02_bad.ipynb").read_text() == "old"
+    assert "02_bad.py failed" in capsys.readouterr().err
+    assert notebooks.build_all(tmp_path, ["nope"]) == 2
