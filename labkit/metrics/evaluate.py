@@ -121,7 +121,7 @@ def read_side(name: str, embeddings: Tensor, label_name: str, labels: Tensor) ->
     check_float_matrix(name, embeddings)
     check_labels(label_name, labels, embeddings.shape[0])
     x = embeddings.detach()
-    return unit_rows(working_precision(x)), labels.to(x.device, torch.int64)
+    return unit_rows(working_precision(x)), labels.to(x.device, torch.int64).contiguous()
 
 
 def expected_by_blocks(job: Job, ks: tuple[int, ...]) -> tuple[list[Tensor], list[dict[str, Tensor]]]:

@@ -129,7 +129,7 @@ def random_rows(n, dim=6, seed=0, dtype=torch.float64):
 
 
 def exact_rows(n, kind, seed=0, dtype=torch.float64):
-    """Rows whose cosines are exact in every dtype and take few values: equal in mathematics is equal in the computer."""
+    """Rows whose cosines are exact in every dtype and take few values, so that ties are exact ones."""
     generator = torch.Generator().manual_seed(seed)
     if kind == "one-hot":
         return torch.eye(4, dtype=dtype)[torch.randint(4, (n,), generator=generator)]
@@ -185,7 +185,7 @@ def test_equals_sorted_lists(batch, engine, path):
 @pytest.mark.parametrize("kind", EXACT)
 @pytest.mark.parametrize("ties", ["stable", "pessimistic"])
 def test_equals_sorted_lists_with_ties(kind, ties, engine, path):
-    for seed, batch in enumerate(("shuffled", "unequal", "singletons", "negative and huge ids")):
+    for seed, batch in enumerate(("unequal", "singletons")):
         labels = torch.tensor(BATCHES[batch])
         assert_as_naive(exact_rows(len(labels), kind, seed), labels, ties, engine=engine, **path)
 
@@ -206,18 +206,18 @@ def ranks_of(embeddings, labels, pessimistic=False, engine="numba", memory=2**28
 @pytest.mark.parametrize("kind", EXACT)
 def test_every_path_gives_the_same_integers(kind, dtype, monkeypatch):
     generator = torch.Generator().manual_seed(1)
-    labels = torch.cat([torch.randint(0, 40, (150,), generator=generator), torch.arange(100, 110)])
-    labels = labels[torch.randperm(160, generator=generator)]
-    embeddings = exact_rows(160, kind, dtype=dtype)
+    labels = torch.cat([torch.randint(0, 20, (75,), generator=generator), torch.arange(100, 105)])
+    labels = labels[torch.randperm(80, generator=generator)]
+    embeddings = exact_rows(80, kind, dtype=dtype)
     rows = entries(embeddings, labels)
     for pessimistic in (False, True):
         expected = {q: naive_ranks(row, "pessimistic" if pessimistic else "stable") for q, row in rows.items()}
-        for tile, memory_mb in ((1024, 256), (32, 256), (11, 256), (3, 256), (1, 256), (1024, 0.02), (1024, 1e-5)):
+        for tile, memory_mb in ((1024, 256), (32, 256), (11, 256), (3, 256), (1024, 1e-2), (1024, 1e-5)):
             monkeypatch.setattr(ranks_module, "TILE", tile)
             for engine in ENGINES:
                 found, skipped = ranks_of(embeddings, labels, pessimistic, engine, memory_mb * 2**20)
                 assert found == expected, (pessimistic, tile, memory_mb, engine)
-                assert skipped == 160 - len(rows)
+                assert skipped == 80 - len(rows)
 
 
 def test_the_paths_of_these_tests_are_different_ones(monkeypatch):
@@ -246,7 +246,7 @@ def test_the_paths_of_these_tests_are_different_ones(monkeypatch):
     assert 6 < seen["blocks"][1] < 19
 
 
-@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("ties", ["stable", "pessimistic"])
 def test_four_thousand_items_in_eight_megabytes(ties):
     labels = torch.arange(4000) * 7919 % 4000 // 40  # 100 classes of 40, shuffled
     embeddings = exact_rows(4000, "long signs", dtype=torch.float32)
@@ -256,14 +256,11 @@ def test_four_thousand_items_in_eight_megabytes(ties):
     for name, values in columns.items():
         torch.testing.assert_close(values, others[name], rtol=1e-13, atol=1e-15)
     assert query.tolist() == list(range(4000))
-    if ties != "expected":
-        S = embeddings @ embeddings.T / 1024  # exact: whole numbers below 2^24 over a power of two
-        for q in range(0, 4000, 397):
-            row = [
-                (s, label == labels[q].item(), j) for j, (s, label) in enumerate(zip(S[q].tolist(), labels.tolist()))
-            ]
-            expected = naive_metrics(relevance_of(row[:q] + row[q + 1 :], ties), (1, 10, 100))
-            assert {name: float(values[q]) for name, values in columns.items()} == pytest.approx(expected, abs=1e-14)
+    S = embeddings @ embeddings.T / 1024  # exact: whole numbers below 2^24 over a power of two
+    for q in range(0, 4000, 397):
+        row = [(s, label == labels[q].item(), j) for j, (s, label) in enumerate(zip(S[q].tolist(), labels.tolist()))]
+        expected = naive_metrics(relevance_of(row[:q] + row[q + 1 :], ties), (1, 10, 100))
+        assert {name: float(values[q]) for name, values in columns.items()} == pytest.approx(expected, abs=1e-14)
 
 
 # Queries against a gallery.
@@ -280,14 +277,14 @@ SPLITS = {
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("split", SPLITS)
-@pytest.mark.parametrize("kind", ["random", *EXACT])
-def test_query_gallery_split(split, kind, engine, path):
+@pytest.mark.parametrize("memory_mb", [256, 1e-5])
+def test_query_gallery_split(split, memory_mb, engine):
     labels, gallery_labels = (torch.tensor(x) for x in SPLITS[split])
     n = len(labels) + len(gallery_labels)
-    rows = random_rows(n) if kind == "random" else exact_rows(n, kind)
-    options = {"gallery": rows[len(labels) :], "gallery_labels": gallery_labels, "engine": engine, **path}
-    for ties in ("stable", "pessimistic"):
-        assert_as_naive(rows[: len(labels)], labels, ties, **options)
+    for rows in (random_rows(n), *(exact_rows(n, kind) for kind in EXACT)):
+        options = {"gallery": rows[len(labels) :], "gallery_labels": gallery_labels, "engine": engine}
+        for ties in ("stable", "pessimistic"):
+            assert_as_naive(rows[: len(labels)], labels, ties, memory_mb=memory_mb, progress=False, **options)
 
 
 def test_a_gallery_equal_to_the_queries_still_holds_each_query():
@@ -305,7 +302,7 @@ def test_order_of_the_gallery_decides_ties():
         assert columns["MRR"].tolist() == [1 / (place + 1)]
 
 
-@pytest.mark.parametrize("dtypes", itertools.product([torch.float16, torch.float32, torch.float64], repeat=2))
+@pytest.mark.parametrize("dtypes", list(itertools.product((torch.float16, torch.float32, torch.float64), repeat=2)))
 def test_sides_of_different_dtypes(dtypes):
     labels, gallery_labels = (torch.tensor(x) for x in SPLITS["unknown classes"])
     rows = exact_rows(len(labels) + len(gallery_labels), "signs")
@@ -378,7 +375,7 @@ def test_expected_lies_between_the_worst_and_the_best_order(kind):
     rows = entries(embeddings, labels)
     best = [naive_metrics(relevance_of(row, "optimistic")) for row in rows.values()]
     for name, values in by_ties["expected"].items():
-        upper = torch.tensor([b[name] for b in best])
+        upper = torch.tensor([b[name] for b in best], dtype=torch.float64)
         assert (by_ties["pessimistic"][name] <= values + 1e-12).all(), name
         assert (values <= upper + 1e-12).all(), name
         assert (by_ties["pessimistic"][name] <= by_ties["stable"][name] + 1e-12).all(), name
@@ -399,7 +396,8 @@ def test_a_collapsed_network_is_not_praised():
     )
     assert pessimistic["R@1"] == 0
     assert stable["R@1"] == pytest.approx(0.1)
-    assert expected["R@1"] == expected["R-precision"] == pytest.approx(9 / 99)
+    assert expected["R@1"] == pytest.approx(9 / 99, rel=1e-12)
+    assert expected["R-precision"] == pytest.approx(9 / 99, rel=1e-12)
 
 
 # Types, precision, memory layout.
@@ -484,7 +482,7 @@ def rankings(result):
 
 
 @given(labels=labels_lists, seed=st.integers(0, 10**6), ties=st.sampled_from(TIES), kind=st.sampled_from(EXACT))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_between_zero_and_one_and_ordered(labels, seed, ties, kind):
     labels = torch.tensor(labels)
     _, columns = metrics.per_query_metrics(exact_rows(len(labels), kind, seed), labels, KS, ties=ties)
@@ -500,7 +498,7 @@ def test_between_zero_and_one_and_ordered(labels, seed, ties, kind):
 
 
 @given(labels=labels_lists, seed=st.integers(0, 10**6))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_what_does_not_matter(labels, seed):
     labels = torch.tensor(labels)
     embeddings = random_rows(len(labels), 4, seed)
@@ -527,7 +525,7 @@ def test_what_does_not_matter(labels, seed):
             torch.testing.assert_close(values[name][by_index], columns[name], rtol=1e-12, atol=1e-15)
 
 
-@pytest.mark.parametrize("size", [2, 3, 4, 6])
+@pytest.mark.parametrize("size", [2, 4, 6])
 @pytest.mark.parametrize("ties", TIES)
 def test_perfect_retrieval_scores_one(size, ties, path):
     labels = torch.arange(5).repeat(size)
@@ -542,8 +540,8 @@ def test_perfect_retrieval_scores_one(size, ties, path):
     for k in KS:
         assert result[f"MAP@{k}/min"] == pytest.approx(1, abs=1e-13)
     # the released mAP_c counts the query among its class and so ends at (n − 1)/n: .5, .75, .833 for n = 2, 4, 6
-    released = sum(1 for _ in range(size - 1)) / size
-    assert released == pytest.approx({2: 0.5, 3: 0.667, 4: 0.75, 6: 0.833}[size], abs=5e-4)
+    released = math.fsum(i / i for i in range(1, size)) / size
+    assert released == pytest.approx({2: 0.5, 4: 0.75, 6: 0.833}[size], abs=5e-4)
     assert result["MAP@R"] - released == pytest.approx(1 / size, abs=1e-13)
 
 
@@ -687,7 +685,6 @@ def test_equals_pytorch_metric_learning(seed, split):
     embeddings = random_rows(120, 8, seed, torch.float32)
     embeddings += 1.5 * random_rows(25, 8, seed + 50, torch.float32)[labels]
     labels[:2] = torch.tensor([100, 101])  # and two singletons
-    assert smallest_gap(entries(embeddings[:40], labels[:40], embeddings, labels)) >= 0
     include = ("mean_average_precision_at_r", "r_precision", "precision_at_1", "mean_reciprocal_rank")
 
     def peer(k, names):
