@@ -1,0 +1,123 @@
+"""Large batches in two passes: the loss sees the whole batch, the model's activations only ever a micro-batch.
+
+The slides' five steps: (1) embed the batch piece by piece, keep embeddings only; (2) loss of all embeddings; (3) its
+gradient with respect to them; (4) embed each piece again, now backpropagating its rows of that gradient; (5) update
+the weights, which is left to the caller. The gradient is that of the whole batch, exactly, as long as both passes
+compute the same thing: hence the care about random numbers and batch normalisation.
+"""
+
+import warnings
+from collections.abc import Callable
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.modules.batchnorm import _BatchNorm
+from torch.nn.parallel import DistributedDataParallel
+
+from labkit._validate import check_choice, has_values
+from labkit.training.distributed import gather_rows, is_distributed
+
+BATCH_NORM = ("refuse", "freeze")
+
+
+def large_batch_step(
+    model: nn.Module,
+    batch: tuple[Tensor, Tensor],
+    loss: Callable[[Tensor, Tensor], Tensor],
+    micro_batch: int,
+    *,
+    batch_norm: str = "refuse",
+    scaler: torch.amp.GradScaler | None = None,
+) -> Tensor:
+    """Add the gradient of loss(model(inputs), labels) to all parameters, micro_batch items at a time; returns the loss.
+
+    batch = (inputs (B, …), labels (B,)). Zero the gradients before and step the optimizer after, as with backward().
+    Dropout is exact: each piece sees the same random numbers in both passes. BatchNorm in training mode would mix the
+    pieces' statistics: it is refused, or run with its stored statistics for this step (batch_norm="freeze").
+    Several processes: the loss is that of the global batch; wrap the model in DistributedDataParallel. Mixed precision:
+    call under torch.autocast and, with fp16, give the GradScaler.
+    """
+    inputs, labels = batch
+    if not isinstance(micro_batch, int) or isinstance(micro_batch, bool) or micro_batch < 1:
+        raise ValueError(f"micro_batch must be a whole number, 1 or above; got {micro_batch!r}")
+    if len(inputs) != len(labels) or len(inputs) == 0:
+        raise ValueError(f"batch: {len(inputs)} inputs and {len(labels)} labels; they must be equally many, and some")
+    check_choice("batch_norm", batch_norm, BATCH_NORM)
+    if is_distributed() and not isinstance(model, DistributedDataParallel):
+        raise ValueError("model must be wrapped in DistributedDataParallel when several processes train together")
+    with frozen_batch_norm(model, batch_norm):
+        pieces = inputs.split(micro_batch)
+        states, kept = [], []
+        with torch.no_grad():
+            for piece in pieces:
+                states.append(random_state(inputs.device))
+                kept.append(model(piece))
+        embeddings = torch.cat(kept)
+        everyone, own = gather_rows(embeddings)
+        all_labels, _ = gather_rows(labels)
+        everyone.requires_grad_()
+        value = loss(everyone, all_labels)
+        (value if scaler is None else scaler.scale(value)).backward()
+        gradient = everyone.grad
+        assert gradient is not None
+        warn_if_zero(gradient)
+        # DistributedDataParallel averages over processes, but each holds only its share of the global gradient's sum
+        share = gradient[own] * (torch.distributed.get_world_size() if is_distributed() else 1)
+        after_loss = random_state(inputs.device)
+        for number, (piece, state, rows) in enumerate(zip(pieces, states, share.split(micro_batch)), 1):
+            set_random_state(state, inputs.device)
+            with synchronized(model, last=number == len(pieces)):
+                torch.autograd.backward(model(piece), rows)
+        set_random_state(after_loss, inputs.device)
+    return value.detach()
+
+
+@contextmanager
+def frozen_batch_norm(model: nn.Module, how: str) -> Any:
+    """Refuse BatchNorm in training mode, or put it into evaluation mode for a while."""
+    active = [(name, m) for name, m in model.named_modules() if isinstance(m, _BatchNorm) and m.training]
+    if active and how == "refuse":
+        raise ValueError(
+            f"model has BatchNorm in training mode ({active[0][0] or 'the model itself'}): its statistics would differ "
+            'between micro-batches and the whole batch; pass batch_norm="freeze" to use the stored ones, or replace it '
+            "by GroupNorm or LayerNorm"
+        )
+    for name, module in active:
+        if module.running_mean is None:
+            raise ValueError(f"model: {name} keeps no running statistics, so it cannot be frozen")
+        module.eval()
+    try:
+        yield
+    finally:
+        for _, module in active:
+            module.train()
+
+
+def random_state(device: torch.device) -> tuple[Tensor, Tensor | None]:
+    """State of the CPU's and, on a GPU, the device's random numbers."""
+    on_gpu = device.type == "cuda"
+    return torch.get_rng_state(), torch.cuda.get_rng_state(device) if on_gpu else None
+
+
+def set_random_state(state: tuple[Tensor, Tensor | None], device: torch.device) -> None:
+    """Go back to an earlier state."""
+    torch.set_rng_state(state[0])
+    if state[1] is not None:
+        torch.cuda.set_rng_state(state[1], device)
+
+
+def synchronized(model: nn.Module, last: bool) -> AbstractContextManager[Any]:
+    """Processes exchange gradients once, with the last piece."""
+    return model.no_sync() if isinstance(model, DistributedDataParallel) and not last else nullcontext()
+
+
+def warn_if_zero(gradient: Tensor) -> None:
+    """Saturated sigmoids pass nothing: RS@k on a large batch of an untrained model has an exactly zero gradient."""
+    if has_values(gradient) and not bool(gradient.any()):
+        warnings.warn(
+            "the loss has an exactly zero gradient on this batch, so nothing is learnt: raise the temperature, use a "
+            "smaller batch, or start with a loss that does not saturate",
+            stacklevel=3,
+        )
