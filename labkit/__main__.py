@@ -74,7 +74,7 @@ def run_test(pytest_options: list[str]) -> int:
 
 
 def run_bench(names: list[str], quick: bool) -> int:
-    """benchmarks/run.py in a process of its own: it measures memory."""
+    """In a process of its own: it measures memory."""
     needs_checkout("benchmarks")
     return run([sys.executable, "-m", "benchmarks", *names, *(["--quick"] if quick else [])])
 

@@ -1,0 +1,61 @@
+"""Run the benchmarks, print a line for each row, write table, figures and raw numbers to benchmarks/results."""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+import torch
+
+from benchmarks import evaluation, proxies, ranking, report, training
+
+BENCHMARKS = {
+    "import": training.import_time,
+    "pnp": ranking.against_cube,
+    "rsk": ranking.against_loop,
+    "streamed": ranking.streamed,
+    "simix": ranking.simix,
+    "proxies": proxies.against_library,
+    "regularizer": proxies.regularizer,
+    "two-pass": training.two_pass,
+    "evaluate-medium": evaluation.medium,
+    "evaluate-large": evaluation.large,
+}
+CURVES = {"losses": ranking.curves, "evaluation": evaluation.curves}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m labkit bench", description=__doc__)
+    parser.add_argument("names", nargs="*", help=f"of {', '.join([*BENCHMARKS, 'curves'])} (default: all)")
+    parser.add_argument("--quick", action="store_true", help="small sizes: shows that everything runs, means nothing")
+    parser.add_argument("--results", type=Path, help="folder to write to (default: benchmarks/results; none if quick)")
+    chosen = parser.parse_args()
+    names = chosen.names or [*BENCHMARKS, "curves"]
+    unknown = set(names) - set(BENCHMARKS) - {"curves"}
+    if unknown:
+        parser.error(f"unknown benchmark: {', '.join(sorted(unknown))}")
+    torch.set_num_threads(1)
+    rows, curves, started = [], {}, time.monotonic()
+    for number, name in enumerate(names, 1):
+        print(f"[{number}/{len(names)}] {name} …", file=sys.stderr, flush=True)
+        if name == "curves":
+            curves = {kind: measure(chosen.quick) for kind, measure in CURVES.items()}
+        else:
+            rows += BENCHMARKS[name](chosen.quick)
+    for row in rows:
+        # small sizes are all overhead: a verdict on them would mislead
+        print(f"{row.what}: {report.number(row.value)}{row.unit}" if chosen.quick else report.line(row))
+    for kind, curve in curves.items():
+        print(f"\nscaling exponents, {kind}:")
+        for name, value in curve["exponents"].items():
+            print(f"  {name:32} {value:.2f}")
+    # neither a quick nor a partial run replaces the record of a whole one
+    folder = chosen.results or (None if chosen.quick or chosen.names else Path(__file__).parent / "results")
+    if folder is not None:
+        report.write(folder, rows, curves)
+        print(f"\nwritten to {folder}, {(time.monotonic() - started) / 60:.1f} minutes")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
