@@ -39,8 +39,8 @@ def against_cube(quick: bool) -> list[Row]:
     detail = f"{times['labkit'] * 1e3:.1f} ms against {times['peer'] * 1e3:.0f} ms"
     used = f"{memory['labkit']:.1f} MB against {memory['peer']:.0f} MB"
     return [
-        Row("pnp-time", f"B={size}: PNP, times faster than pytorch-metric-learning", times["peer"] / times["labkit"], "×",
-            100, True, detail),
+        Row("pnp-time", f"B={size}: PNP, times faster than pytorch-metric-learning", times["peer"] / times["labkit"],
+            "×", 100, True, detail),
         Row("pnp-memory", f"B={size}: PNP, share of its extra memory", memory["labkit"] / memory["peer"], "", 1 / 50,
             detail=used),
     ]  # fmt: skip
@@ -57,8 +57,8 @@ def against_loop(quick: bool) -> list[Row]:
     times = median_times(run)
     detail = f"{times['labkit'] * 1e3:.1f} ms against {times['peer'] * 1e3:.0f} ms"
     return [
-        Row("rsk-loop", f"B={size}: RS@k, times faster than a loop over queries", times["peer"] / times["labkit"], "×", 30,
-            True, detail)
+        Row("rsk-loop", f"B={size}: RS@k, times faster than a loop over queries", times["peer"] / times["labkit"], "×",
+            30, True, detail)
     ]  # fmt: skip
 
 

@@ -15,15 +15,19 @@ from labkit.losses.softcount import sort_batch
 
 @dataclass(frozen=True)
 class Pairs:
-    """V virtual samples: rows `first` and `second` of the batch, mixed with weight `a` on the first; each (V,)."""
+    """V virtual samples: rows `first` and `second` of the batch, mixed with weight `a` on the first; each (V,).
+
+    labels: (V,) their class, where the batch's labels live: no need to read the rows back from a GPU.
+    """
 
     first: Tensor
     second: Tensor
     a: Tensor
+    labels: Tensor
 
     def extend_labels(self, labels: Tensor) -> Tensor:
         """Labels of real and virtual samples, (B + V,)."""
-        return torch.cat([labels, labels[self.first.to(labels.device)]])
+        return torch.cat([labels, self.labels])
 
 
 def draw_pairs(labels: Tensor, generator: torch.Generator | None, device: torch.device, dtype: torch.dtype) -> Pairs:
@@ -40,7 +44,7 @@ def draw_pairs(labels: Tensor, generator: torch.Generator | None, device: torch.
     source = generator.device if generator is not None else device
     x, z = torch.cat(first), torch.cat(second)
     a = torch.rand(len(x), generator=generator, device=source, dtype=dtype)
-    return Pairs(x.to(device), z.to(device), a.to(device))
+    return Pairs(x.to(device), z.to(device), a.to(device), labels[x.to(labels.device)])
 
 
 def mix_embeddings(e: Tensor, pairs: Pairs) -> Tensor:

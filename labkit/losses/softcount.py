@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from labkit._validate import has_values
+
 Head = Callable[[Tensor, Tensor, Tensor], Tensor]
 """head(R_neg, R_pos, is_target) -> loss of each query; (Q, P), (Q, P), (Q, P) -> (Q,)."""
 
@@ -54,6 +56,8 @@ class Batch:
 
 def sort_batch(labels: Tensor, device: torch.device) -> Batch:
     """Read the class structure off the labels (on the host: one small copy if the labels live on a GPU)."""
+    if not has_values(labels):
+        raise ValueError("labels: their classes cannot be read on the meta device; keep the labels on the CPU")
     _, class_index, counts = labels.cpu().unique(return_inverse=True, return_counts=True)
     size_of_row = counts[class_index]
     order = torch.argsort(size_of_row * (len(counts) + 1) + class_index, stable=True)

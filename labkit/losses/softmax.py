@@ -69,14 +69,24 @@ def check_smoothing(label_smoothing: float, classes: int) -> None:
         raise ValueError(f"label_smoothing must be at most (C-1)/C = {(classes - 1) / classes:.4g}")
 
 
+def check_gate(gate: float) -> None:
+    """A number; inf lets SGSL join at once."""
+    if not isinstance(gate, (int, float)) or isinstance(gate, bool) or math.isnan(gate):
+        raise ValueError(f"gate must be a number, got {gate!r}")
+
+
 def smoothed_floor(label_smoothing: float, num_classes: int) -> float:
     """Least value of the smoothed cross-entropy: −(1−ε) ln(1−ε) − ε ln(ε/(C−1))."""
+    check_smoothing(label_smoothing, num_classes)
     e = label_smoothing
     return 0.0 if e == 0 or num_classes < 2 else -(1 - e) * math.log(1 - e) - e * math.log(e / (num_classes - 1))
 
 
 def norm_softmax_floor(num_classes: int, scale: float = 1.0) -> float:
     """Least value of NormSoftmax: log(1 + (C−1) e^{−scale·C/(C−1)}), class vectors at a regular simplex."""
+    check_positive("scale", scale)
+    if num_classes < 2:
+        return 0.0
     return math.log1p((num_classes - 1) * math.exp(-scale * num_classes / (num_classes - 1)))
 
 
@@ -94,8 +104,8 @@ def softmax(
     embeddings (N, D), labels (N,), weight (C, D) -> scalar or (N,).
     """
     check_reduction(reduction)
-    with autocast_off(embeddings):
-        f, y, w = prepare(embeddings, labels, weight)
+    f, y, w = prepare(embeddings, labels, weight)
+    with autocast_off(f):
         loss = smoothed_cross_entropy(f @ w.T, y, label_smoothing, reduction)
         if not return_parts:
             return loss
@@ -123,8 +133,8 @@ def norm_softmax(
     check_reduction(reduction)
     if not isinstance(scale, Tensor):
         check_positive("scale", scale)
-    with autocast_off(embeddings):
-        f, y, w = prepare(embeddings, labels, weight)
+    f, y, w = prepare(embeddings, labels, weight)
+    with autocast_off(f):
         cosine = unit_rows(f) @ unit_rows(w).T
         loss = smoothed_cross_entropy(scale * cosine, y, label_smoothing, reduction)
         if not return_parts:
@@ -162,8 +172,8 @@ def sgsl(
     """
     check_positive("gamma", gamma)
     check_reduction(reduction)
-    with autocast_off(embeddings):
-        f, y, w = prepare(embeddings, labels, weight)
+    f, y, w = prepare(embeddings, labels, weight)
+    with autocast_off(f):
         cosine = unit_rows(f) @ unit_rows(w.detach()).T
         each = sgsl_of_cosines(cosine, y, gamma)
         loss = reduce(each, reduction)
@@ -198,6 +208,7 @@ def softmax_sgsl(
     call. Without `gate_open` both ask once. embeddings (N, D), labels (N,), weight (C, D) -> scalar or (N,).
     """
     check_not_negative("beta", beta)
+    check_gate(gate)
     check_choice("convention", convention, CONVENTIONS)
     check_reduction(reduction)
     each = softmax(embeddings, labels, weight, label_smoothing=label_smoothing, reduction="none")
@@ -217,8 +228,8 @@ def softmax_sgsl(
 def center(embeddings: Tensor, labels: Tensor, centers: Tensor, *, reduction: str = "mean") -> Tensor:
     """Center loss ½‖x − c_y‖²: Wen et al. 2016, as SGSL Eq. 1; embeddings (N, D), labels (N,), centers (C, D)."""
     check_reduction(reduction)
-    with autocast_off(embeddings):
-        x, y, c = prepare(embeddings, labels, centers, "centers")
+    x, y, c = prepare(embeddings, labels, centers, "centers")
+    with autocast_off(x):
         return reduce((x - c.index_select(0, y)).square().sum(1) / 2, reduction)
 
 
@@ -226,6 +237,8 @@ def ring(embeddings: Tensor, radius: float | Tensor, *, reduction: str = "mean")
     """Ring loss ½(‖x‖ − R)², weight λ left to the caller: Zheng et al. 2018, as SGSL Eq. 4; embeddings (N, D)."""
     check_float_matrix("embeddings", embeddings)
     check_reduction(reduction)
+    if not isinstance(radius, Tensor):
+        check_positive("radius", radius)
     with autocast_off(embeddings):
         norm = torch.linalg.vector_norm(working_precision(embeddings), dim=1)
         return reduce((norm - radius).square() / 2, reduction)

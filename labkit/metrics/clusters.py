@@ -10,10 +10,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from labkit._validate import HALF_DTYPES, check_float_matrix, check_labels
-from labkit.losses._common import unit_rows
+from labkit._validate import check_float_matrix, check_labels
+from labkit.losses._common import unit_rows, working_precision
 
-PART = 8192  # rows taken to float64 at a time
+PART = 1024  # rows taken to float64 at a time: few enough to stay in the cache
 
 
 @dataclass(frozen=True)
@@ -26,30 +26,34 @@ class ClassSums:
     squared_deviations: float
 
 
-def read(embeddings: Tensor, labels: Tensor, normalize: bool) -> tuple[Tensor, Tensor, Tensor]:
-    """Checked embeddings (float32 or float64), class index (N,), class sizes (C,)."""
+def read(embeddings: Tensor, labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Checked embeddings, class index (N,), class sizes (C,)."""
     check_float_matrix("embeddings", embeddings)
     check_labels("labels", labels, embeddings.shape[0])
-    x = embeddings.detach().float() if embeddings.dtype in HALF_DTYPES else embeddings.detach()
-    return labeled(unit_rows(x) if normalize else x, labels)
+    return labeled(embeddings.detach(), labels)
 
 
-def class_sums(x: Tensor, index: Tensor, size: Tensor) -> ClassSums:
+def class_sums(x: Tensor, index: Tensor, size: Tensor, normalize: bool = True) -> ClassSums:
     """Two passes, in float64: deviations are centred before they are squared, E[x²] − μ² would cancel.
 
-    Rows are taken relative to one member of their class, so that equal rows deviate by exactly 0.
+    Rows are normalised in float64, part by part: the rounding of unit float32 rows would outweigh a compact class.
+    They are taken relative to one member of their class, so that equal rows deviate by exactly 0.
     """
+
+    def wide(rows: Tensor) -> Tensor:
+        return unit_rows(rows.double()) if normalize else rows.double()
+
     member = torch.empty_like(index[: len(size)]).index_copy_(0, index, torch.arange(len(x), device=x.device))
-    anchor = x[member].double()
+    anchor = wide(x[member])
     sums = torch.zeros_like(anchor)
     squared_norms = squared_deviations = 0.0
     for rows, classes in zip(x.split(PART), index.split(PART)):
-        part = rows.double()
+        part = wide(rows)
         sums.index_add_(0, classes, part - anchor[classes])
         squared_norms += float(torch.linalg.vector_norm(part) ** 2)
     offset = sums / size[:, None]
     for rows, classes in zip(x.split(PART), index.split(PART)):
-        squared_deviations += float(torch.linalg.vector_norm(rows - anchor[classes] - offset[classes]) ** 2)
+        squared_deviations += float(torch.linalg.vector_norm(wide(rows) - anchor[classes] - offset[classes]) ** 2)
     return ClassSums(anchor + offset, size.double(), squared_norms, squared_deviations)
 
 
@@ -63,7 +67,7 @@ def traces(sums: ClassSums) -> tuple[float, float]:
 
 def scatter_traces(embeddings: Tensor, labels: Tensor, normalize: bool = True) -> tuple[float, float]:
     """tr(S_b), tr(S_w) of SGSL Eq. 9: S_b = Σ p_c (μ_c−μ_0)(μ_c−μ_0)ᵀ, S_w = Σ p_c E[(x−μ_c)(x−μ_c)ᵀ], p_c = n_c/N."""
-    return traces(class_sums(*read(embeddings, labels, normalize)))
+    return traces(class_sums(*read(embeddings, labels), normalize))
 
 
 def csc_of(sums: ClassSums) -> float:
@@ -91,22 +95,22 @@ def csc(embeddings: Tensor, labels: Tensor, normalize: bool = True) -> float:
 
     normalize=False measures raw features, as the paper's Table 5 must have (E-SG-8). inf where every class is a point.
     """
-    return csc_of(class_sums(*read(embeddings, labels, normalize)))
+    return csc_of(class_sums(*read(embeddings, labels), normalize))
 
 
 def intra_class_distance(embeddings: Tensor, labels: Tensor) -> float:
     """Mean cosine distance over all pairs of one class (Roth et al. 2020; PNP's dists@intra); NaN without a pair."""
-    return intra_of(class_sums(*read(embeddings, labels, normalize=True)))
+    return intra_of(class_sums(*read(embeddings, labels)))
 
 
 def inter_class_distance(embeddings: Tensor, labels: Tensor) -> float:
     """Mean cosine distance between normalised class means (Roth et al. 2020; PNP's dists@inter); NaN for one class."""
-    return inter_of(class_sums(*read(embeddings, labels, normalize=True)))
+    return inter_of(class_sums(*read(embeddings, labels)))
 
 
-def cluster_metrics(unit_embeddings: Tensor, labels: Tensor) -> dict[str, float]:
-    """intra, inter and CSC of unit rows from one set of class sums."""
-    sums = class_sums(*labeled(unit_embeddings, labels))
+def cluster_metrics(embeddings: Tensor, labels: Tensor) -> dict[str, float]:
+    """intra, inter and CSC of the normalised rows from one set of class sums; nothing is checked again."""
+    sums = class_sums(*labeled(embeddings.detach(), labels))
     return {"intra": intra_of(sums), "inter": inter_of(sums), "CSC": csc_of(sums)}
 
 
@@ -119,7 +123,7 @@ def labeled(x: Tensor, labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 def normalized_mutual_information(a: Any, b: Any) -> float:
     """NMI of two labelings (N,): I(a; b) / mean(H(a), H(b)); 1 where both have a single cluster."""
     first, second = torch.as_tensor(a), torch.as_tensor(b)
-    check_labels("a", first, len(first))
+    check_labels("a", first, first.numel())
     check_labels("b", second, len(first))
     if not len(first):
         raise ValueError("a is empty")
@@ -138,9 +142,9 @@ def nmi(embeddings: Tensor, labels: Tensor, seed: int = 0) -> float:
 
     scikit-learn's k-means up to 20,000 points, faiss beyond where it is installed (`pip install labkit[clusters]`).
     """
-    x, index, size = read(embeddings, labels, normalize=True)
+    x, index, size = read(embeddings, labels)
     clusters = len(size)
-    points = x.float().cpu().numpy()
+    points = unit_rows(working_precision(x)).float().cpu().numpy()
     if len(points) > 20_000:
         try:
             import faiss

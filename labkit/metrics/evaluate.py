@@ -109,7 +109,7 @@ def evaluate(
         sides = (embeddings.detach(), gallery.detach().to(embeddings.device))
         embeddings = torch.cat([working_precision(x) for x in sides])
         labels = torch.cat([labels.long(), gallery_labels.to(labels.device).long()])
-    result |= cluster_metrics(unit_rows(working_precision(embeddings.detach())), labels)
+    result |= cluster_metrics(embeddings, labels)
     if nmi:
         result["NMI"] = clustering_nmi(embeddings, labels, seed)
     num_queries = len(labels) if gallery is None else len(labels) - len(gallery)

@@ -93,15 +93,14 @@ def recall_at_k_losses(G, labels, ks, taus, convention="paper"):
         if not P:
             losses.append(None)
             continue
+        items = [z for z in range(n) if z != q or convention == "official"]
+        ranks = [1 + total(G[q][x][z] for z in items if z != x) for x in P]
         recall = []
         for k, tau in zip(ks, taus):
             if convention == "paper":
-                omega = [z for z in range(n) if z != q]
-                hits = [torch.sigmoid((k - 1 - total(G[q][x][z] for z in omega if z != x)) / tau) for x in P]
-                recall.append(total(hits) / len(P))
+                recall.append(total(torch.sigmoid((k - r) / tau) for r in ranks) / len(P))
             else:
                 k = min(k, n)
-                ranks = [1 + total(G[q][x][z] for z in range(n) if z != x) for x in P]
                 hits = total(torch.sigmoid((k - r) / tau) for r in ranks)
                 recall.append(torch.minimum(hits, torch.tensor(float(k), dtype=torch.float64)) / min(k, len(P)))
         losses.append(1 - total(recall) / len(ks))

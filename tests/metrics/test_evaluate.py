@@ -202,8 +202,7 @@ def ranks_of(embeddings, labels, pessimistic=False, engine="numba", memory=2**28
     return {q: r for block in found for q, r in zip(block.query.tolist(), block.ranks.tolist())}, skipped
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize("kind", EXACT)
+@pytest.mark.parametrize(("kind", "dtype"), [*zip(EXACT, [torch.float32, torch.float64] * 3), ("signs", torch.float32)])
 def test_every_path_gives_the_same_integers(kind, dtype, monkeypatch):
     generator = torch.Generator().manual_seed(1)
     labels = torch.cat([torch.randint(0, 20, (75,), generator=generator), torch.arange(100, 105)])

@@ -86,6 +86,7 @@ class SGSL(Loss):
         """Gate: SGSL joins when the softmax loss is below; label_smoothing: on the softmax only."""
         check_positive("gamma", gamma)
         check_not_negative("beta", beta)
+        softmax.check_gate(gate)
         super().__init__(
             gamma=gamma, beta=beta, gate=gate, label_smoothing=label_smoothing,
             convention=convention, reduction=reduction,
