@@ -71,9 +71,11 @@ def proxy_regularizer(w: Tensor, *, epsilon: float = 0.0) -> Tensor:
     if centers == 1:
         return w.new_zeros(()) * w.sum()
     t, s = torch.triu_indices(centers, centers, offset=1, device=w.device)
-    gram = torch.bmm(w, w.transpose(1, 2))
+    # 2 − 2 w·w cancels for close centres, so fp32 rows are made unit rows of fp64 (which Apple GPUs do not have)
+    exact = w if w.dtype == torch.float64 or w.device.type == "mps" else unit_rows(w.double())
+    gram = torch.bmm(exact, exact.transpose(1, 2))
     squared = (2 - 2 * gram[:, t, s]).clamp_min(0) + epsilon
-    return safe_sqrt(squared).sum() / (classes * centers * (centers - 1))
+    return (safe_sqrt(squared).sum() / (classes * centers * (centers - 1))).to(w.dtype)
 
 
 def proxy_loss(

@@ -1,0 +1,40 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import labkit
+
+ROOT = Path(labkit.__file__).parents[1]
+HEAVY = {"streamlit", "plotly", "matplotlib", "umap", "sklearn", "scipy", "pandas", "numba", "IPython", "ipywidgets"}
+
+
+def run(code):
+    """In a process of its own: this one has imported too much already."""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize("module", ["labkit", "labkit.losses", "labkit.metrics"])
+def test_the_core_loads_none_of_the_heavy_packages(module):
+    code = f"import {module}, sys; print(*sorted({{name.partition('.')[0] for name in sys.modules}}))"
+    assert HEAVY.isdisjoint(run(code))
+
+
+def test_a_loss_and_its_gradient_need_none_either():
+    code = """
+import sys, torch
+from labkit import losses
+x = torch.randn(6, 4, requires_grad=True)
+for card in losses.CATALOG.values():
+    card.build(num_classes=3, dim=4)(x, torch.tensor([0, 0, 1, 1, 2, 2])).backward()
+print(*sorted({name.partition('.')[0] for name in sys.modules}))
+"""
+    assert HEAVY.isdisjoint(run(code))
+
+
+def test_losses_know_nothing_of_the_floors_above():
+    code = "import labkit.losses, labkit.metrics, sys; print(*(n for n in sys.modules if n.startswith('labkit.')))"
+    assert {name.split(".")[1] for name in run(code)} <= {"losses", "metrics", "_validate"}
