@@ -26,9 +26,8 @@ def autocast_off(x: Tensor) -> AbstractContextManager[object]:
 
 def unit_rows(x: Tensor) -> Tensor:
     """x / ‖x‖ for each row; a zero row stays zero and its gradient stays finite (a clamp at 1e-12 would give 1e12)."""
-    largest = x.detach().abs().amax(-1, keepdim=True)  # squares of 1e20 or 1e-25 leave fp32: bring rows near 1 first
-    x = x / torch.where(largest >= torch.finfo(x.dtype).tiny, largest, torch.ones_like(largest))
-    norm = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
+    wide = x.dtype if x.device.type == "mps" else torch.float64  # squares of 1e20 or 1e-25 leave fp32's range
+    norm = torch.linalg.vector_norm(x, dim=-1, keepdim=True, dtype=wide).to(x.dtype)
     return x / torch.where(norm > 0, norm, torch.ones_like(norm))
 
 

@@ -68,7 +68,7 @@ def through_points(points: Sequence[tuple[float, float]]) -> tuple[Derivative, D
         raise ValueError("g: the points' R must be strictly increasing")
     if table[0, 0] > 0:
         table = np.vstack([[0.0, table[0, 1]], table])
-    x, y = table.T
+    x, y = np.ascontiguousarray(table.T)
     area = np.concatenate([[0.0], np.cumsum(np.diff(x) * (y[1:] + y[:-1]) / 2)])
     slope = np.append(np.diff(y) / np.diff(x), 0.0)
 

@@ -61,9 +61,10 @@ def per_query_metrics(
         if ties == "expected":
             found, columns = expected_by_blocks(job, ks)
         else:
-            blocks, _ = positive_ranks(job)
-            found = [block.query for block in blocks]
-            columns = [metrics_from_ranks(block.ranks, ks) for block in blocks]
+            found, columns = [], []
+            for block in positive_ranks(job):
+                found.append(block.query)
+                columns.append(metrics_from_ranks(block.ranks, ks))
     if not found:
         raise ValueError("labels: no query has a positive in the gallery")
     query = torch.cat(found)
@@ -117,19 +118,20 @@ def evaluate(
 
 
 def read_side(name: str, embeddings: Tensor, label_name: str, labels: Tensor) -> tuple[Tensor, Tensor]:
-    """Checked unit rows (float32 or float64) and labels on the same device."""
+    """Checked rows (float32 or float64) and labels on the same device."""
     check_float_matrix(name, embeddings)
     check_labels(label_name, labels, embeddings.shape[0])
     x = embeddings.detach()
-    return unit_rows(working_precision(x)), labels.to(x.device, torch.int64).contiguous()
+    return working_precision(x), labels.to(x.device, torch.int64).contiguous()
 
 
 def expected_by_blocks(job: Job, ks: tuple[int, ...]) -> tuple[list[Tensor], list[dict[str, Tensor]]]:
     """Expected metrics from full similarity rows, as many at a time as memory allows (about 120 bytes an entry)."""
     found, columns = [], []
+    gallery = unit_rows(job.gallery)
     step = max(1, job.memory // (120 * len(job.gallery)))
     for query in torch.arange(len(job.queries), device=job.queries.device).split(step):
-        similarity = job.queries[query] @ job.gallery.T
+        similarity = unit_rows(job.queries[query]) @ gallery.T
         relevant = job.labels[query][:, None] == job.gallery_labels[None]
         if job.same:
             itself = query[:, None] == torch.arange(len(job.gallery), device=query.device)

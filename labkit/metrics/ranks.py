@@ -15,6 +15,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from labkit.losses._common import unit_rows
 from labkit.metrics.counter import Tally, count_rows
 
 TILE = 1024
@@ -31,7 +32,7 @@ class RankBlock:
 
 @dataclass(frozen=True)
 class Job:
-    """What to rank and how. order sorts queries by (number of positives, class); the rest are plain settings."""
+    """What to rank and how. Rows are as given: they are normalised where they are copied anyway, to hold one copy."""
 
     queries: Tensor
     labels: Tensor
@@ -45,8 +46,8 @@ class Job:
     progress: bool
 
 
-def positive_ranks(job: Job) -> tuple[list[RankBlock], int]:
-    """Ranks of every query that has a positive, and the number of queries that have none."""
+def positive_ranks(job: Job) -> Iterator[RankBlock]:
+    """Ranks of every query that has a positive, by cosine similarity."""
     classes, gallery_class = job.gallery_labels.unique(return_inverse=True)
     members = torch.bincount(gallery_class, minlength=len(classes))
     found = torch.searchsorted(classes, job.labels).clamp_max(len(classes) - 1)
@@ -56,17 +57,18 @@ def positive_ranks(job: Job) -> tuple[list[RankBlock], int]:
     skipped = int((positives == 0).sum())
     pairs_bytes = int(positives.sum()) * 32
     if job.same and int(members.max()) <= TILE and pairs_bytes <= job.memory // 2:
-        return triangle(job, order, positives[order], found[order]), skipped
-    return list(blocks(job, order[skipped:], positives, gallery_class, found)), skipped
+        return triangle(job, order, positives[order], found[order])
+    return blocks(job, order[skipped:], positives, gallery_class, found)
 
 
-def triangle(job: Job, order: Tensor, positives: Tensor, class_of: Tensor) -> list[RankBlock]:
+def triangle(job: Job, order: Tensor, positives: Tensor, class_of: Tensor) -> Iterator[RankBlock]:
     """Self-retrieval over the upper triangle of tiles."""
 
     def mine(step: int) -> bool:
         return not job.sharded or step % dist.get_world_size() == dist.get_rank()
 
     e = job.queries[order]
+    normalize_(e)
     tally = Tally.empty(positives, e.dtype)
     tiles = list(pairwise(class_tiles(class_of, TILE)))
     widest = max(b - a for a, b in tiles)
@@ -98,11 +100,9 @@ def triangle(job: Job, order: Tensor, positives: Tensor, class_of: Tensor) -> li
     if job.sharded:
         dist.all_reduce(tally.passed)
         dist.all_reduce(tally.level)
-    return [
-        RankBlock(order[lo:hi], tally.ranks(lo, hi - lo, size - 1))
-        for lo, hi, size in runs(positives + 1, 0, len(order))
-        if size > 1
-    ]
+    for lo, hi, count in runs(positives, 0, len(order)):
+        if count > 0:
+            yield RankBlock(order[lo:hi], tally.ranks(lo, hi - lo, count))
 
 
 def blocks(job: Job, order: Tensor, positives: Tensor, gallery_class: Tensor, class_of: Tensor) -> Iterator[RankBlock]:
@@ -110,16 +110,16 @@ def blocks(job: Job, order: Tensor, positives: Tensor, gallery_class: Tensor, cl
     by_class = torch.argsort(gallery_class, stable=True)
     class_start = torch.cat([gallery_class.new_zeros(1), torch.bincount(gallery_class).cumsum(0)])
     everyone = torch.arange(len(job.gallery), device=order.device)
+    gallery = unit_rows(job.gallery)
     steps = []
     for lo, hi, count in runs(positives[order], 0, len(order)):
         row_bytes = job.gallery.element_size() * 2 * len(job.gallery) + 64 * count
         step = max(1, min(TILE, job.memory // row_bytes))
         steps += [(a, min(a + step, hi), count) for a in range(lo, hi, step)]
-    mine = steps[dist.get_rank() :: dist.get_world_size()] if job.sharded else steps
-    results: dict[int, Tensor] = {}
-    for lo, hi, count in watched(mine, job.progress):
+
+    def ranks(lo: int, hi: int, count: int) -> Tensor:
         query = order[lo:hi]
-        rows = job.queries[query] @ job.gallery.T
+        rows = unit_rows(job.queries[query]) @ gallery.T
         size = count + int(job.same)
         inside = by_class[class_start[class_of[query]][:, None] + torch.arange(size, device=order.device)]
         others = inside[inside != query[:, None]].view(hi - lo, count) if job.same else inside
@@ -127,13 +127,24 @@ def blocks(job: Job, order: Tensor, positives: Tensor, gallery_class: Tensor, cl
         tally.set_thresholds(0, rows.gather(1, others), others)
         rows.scatter_(1, inside, -torch.inf)
         count_rows(tally, rows, 0, everyone, job.pessimistic, job.engine)
-        results[lo] = tally.ranks(0, hi - lo, count)
-    for lo, hi, count in steps:
-        if job.sharded:
-            shared = results.get(lo, torch.zeros(hi - lo, count, dtype=torch.int64, device=order.device))
-            dist.all_reduce(shared)  # zeros from everyone but the one that ranked it
-            results[lo] = shared
-        yield RankBlock(order[lo:hi], results.pop(lo))
+        return tally.ranks(0, hi - lo, count)
+
+    processes, own = (dist.get_world_size(), dist.get_rank()) if job.sharded else (1, 0)
+    for turn in watched(list(range(0, len(steps), processes)), job.progress):
+        together = steps[turn : turn + processes]
+        done = ranks(*together[own]) if own < len(together) else None
+        for process, (lo, hi, count) in enumerate(together):
+            block = done if process == own and done is not None else torch.zeros(hi - lo, count, dtype=torch.int64)
+            if job.sharded:
+                block = block.to(order.device)
+                dist.broadcast(block, src=process)
+            yield RankBlock(order[lo:hi], block)
+
+
+def normalize_(x: Tensor) -> None:
+    """`unit_rows` in place."""
+    for rows in x.split(TILE):
+        rows.copy_(unit_rows(rows))
 
 
 def class_tiles(class_of: Tensor, width: int) -> list[int]:

@@ -15,7 +15,7 @@ from labkit.losses._common import unit_rows
 from labkit.metrics import ranks as ranks_module
 from labkit.metrics.ties import expected_metrics
 
-KS = (1, 2, 3, 5, 10, 100)
+KS = (1, 2, 5, 10, 100)
 TIES = ("stable", "pessimistic", "expected")
 ENGINES = ("numba", "torch")
 # TILE and memory_mb: the whole triangle at once, many tiles of it, several query rows at a time, one row at a time
@@ -185,21 +185,20 @@ def test_equals_sorted_lists(batch, engine, path):
 @pytest.mark.parametrize("kind", EXACT)
 @pytest.mark.parametrize("ties", ["stable", "pessimistic"])
 def test_equals_sorted_lists_with_ties(kind, ties, engine, path):
-    for seed, batch in enumerate(("unequal", "singletons")):
-        labels = torch.tensor(BATCHES[batch])
-        assert_as_naive(exact_rows(len(labels), kind, seed), labels, ties, engine=engine, **path)
+    labels = torch.tensor(BATCHES["unequal"] + [90, 91])  # the last two are alone
+    assert_as_naive(exact_rows(len(labels), kind), labels, ties, engine=engine, **path)
 
 
 def ranks_of(embeddings, labels, pessimistic=False, engine="numba", memory=2**28, gallery=None, gallery_labels=None):
-    """{query: ranks} and the number of skipped queries, straight from the ranking."""
+    """{query: ranks}, straight from the ranking."""
     same = gallery is None
     queries = unit_rows(embeddings)
     others, other_labels = (queries, labels) if same else (unit_rows(gallery), gallery_labels)
     job = ranks_module.Job(
         queries, labels, others, other_labels, same, pessimistic, engine, int(memory), False, False
     )  # fmt: skip
-    found, skipped = ranks_module.positive_ranks(job)
-    return {q: r for block in found for q, r in zip(block.query.tolist(), block.ranks.tolist())}, skipped
+    blocks = list(ranks_module.positive_ranks(job))
+    return {q: r for block in blocks for q, r in zip(block.query.tolist(), block.ranks.tolist())}
 
 
 @pytest.mark.parametrize(("kind", "dtype"), [*zip(EXACT, [torch.float32, torch.float64] * 3), ("signs", torch.float32)])
@@ -214,9 +213,8 @@ def test_every_path_gives_the_same_integers(kind, dtype, monkeypatch):
         for tile, memory_mb in ((1024, 256), (32, 256), (11, 256), (3, 256), (1024, 1e-2), (1024, 1e-5)):
             monkeypatch.setattr(ranks_module, "TILE", tile)
             for engine in ENGINES:
-                found, skipped = ranks_of(embeddings, labels, pessimistic, engine, memory_mb * 2**20)
+                found = ranks_of(embeddings, labels, pessimistic, engine, memory_mb * 2**20)
                 assert found == expected, (pessimistic, tile, memory_mb, engine)
-                assert skipped == 80 - len(rows)
 
 
 def test_the_paths_of_these_tests_are_different_ones(monkeypatch):
@@ -342,7 +340,7 @@ def test_expected_equals_all_orders(seed):
 @pytest.mark.parametrize("kind", EXACT)
 @pytest.mark.parametrize("memory_mb", [256, 1e-5])
 def test_expected_ties_of_embeddings(kind, memory_mb):
-    for seed, labels in enumerate(([0, 1, 0, 1, 1, 0], [3, 3, 3, 2, 5, 2], [1, 1, 0, 0, 0, 0, 7])):
+    for seed, labels in enumerate(([0, 1, 0, 1, 1, 0], [3, 3, 3, 2, 5, 2])):
         labels = torch.tensor(labels)
         embeddings = exact_rows(len(labels), kind, seed)
         rows = entries(embeddings, labels)
@@ -562,9 +560,9 @@ def test_moving_a_positive_towards_the_query_never_lowers_its_score():
 
 DISTRIBUTED = {
     "triangle": {"memory_mb": 256},
-    "blocks": {"memory_mb": 1e-3},
+    "blocks": {"memory_mb": 0.01},
     "pessimistic triangle": {"memory_mb": 256, "ties": "pessimistic", "engine": "torch"},
-    "pessimistic blocks": {"memory_mb": 1e-3, "ties": "pessimistic", "engine": "torch"},
+    "pessimistic blocks": {"memory_mb": 0.01, "ties": "pessimistic", "engine": "torch"},
     "expected": {"ties": "expected"},
 }
 
