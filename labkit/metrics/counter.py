@@ -92,7 +92,7 @@ def count_rows_torch(tally: Tally, tile: Tensor, q: int, index: Tensor, pessimis
     # +inf fills the shorter rows: nothing passes it
     threshold = torch.where(inside, tally.threshold[entry], torch.full_like(tally.threshold[:1], torch.inf))
     r, c = torch.nonzero(tile >= threshold[:, :1], as_tuple=True)
-    if len(r) * 8 > rows * width:  # many: search every entry, row by row
+    if len(r) * widest > rows * width:  # many: search every entry, row by row, rather than copy thresholds for each
         below = torch.searchsorted(threshold, tile)[r, c]
     else:
         below = torch.searchsorted(threshold[r], tile[r, c][:, None]).squeeze(1)

@@ -96,7 +96,9 @@ def evaluate(
     "skipped" (queries without a positive, which are left out). All in 0…1 but the last ones.
 
     ties: order of equal similarities: "stable" (lower index first), "pessimistic" (negatives first) or "expected"
-    (mean over random orders, in closed form; without "/hits"). engine: "numba" or "torch" counter, same numbers;
+    (mean over random orders, in closed form; without "/hits"). Ranks are exact for the similarities as computed: a
+    matrix product may round equal dot products differently, so copies of an item can come out next to, not level with,
+    each other. engine: "numba" or "torch" counter, same numbers;
     memory_mb bounds working memory; distributed: share the work over the torch.distributed group.
     """
     options = {"gallery": gallery, "gallery_labels": gallery_labels}
