@@ -30,7 +30,8 @@ def check_float_matrix(name: str, value: Tensor, *, columns: int | None = None) 
         raise ValueError(f"{name} is empty: shape {tuple(value.shape)}")
     if columns is not None and value.shape[1] != columns:
         raise ValueError(f"{name} must have {columns} columns, got shape {tuple(value.shape)}")
-    if has_values(value) and not torch.isfinite(value).all():
+    if has_values(value) and not torch.isfinite(torch.stack(torch.aminmax(value.detach()))).all():
+        # both extremes finite means all finite (NaN passes through aminmax), at a fraction of isfinite's cost
         raise ValueError(f"{name} contains NaN or infinite values")
 
 

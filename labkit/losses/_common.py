@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, nullcontext
 import torch
 from torch import Tensor
 
-from labkit._validate import HALF_DTYPES, check_choice
+from labkit._validate import HALF_DTYPES, check_choice, has_values
 
 REDUCTIONS = ("mean", "sum", "none")
 CONVENTIONS = ("paper", "official")
@@ -26,8 +26,10 @@ def autocast_off(x: Tensor) -> AbstractContextManager[object]:
 
 def unit_rows(x: Tensor) -> Tensor:
     """x / ‖x‖ for each row; a zero row stays zero and its gradient stays finite (a clamp at 1e-12 would give 1e12)."""
-    wide = x.dtype if x.device.type == "mps" else torch.float64  # squares of 1e20 or 1e-25 leave fp32's range
-    norm = torch.linalg.vector_norm(x, dim=-1, keepdim=True, dtype=wide).to(x.dtype)
+    norm = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
+    if has_values(x) and x.device.type != "mps" and bool(((norm < 1e-15) | (norm > 1e15)).any()):
+        # squares of such rows leave fp32's range; fp64 is slower, so only now (and Apple GPUs do not have it)
+        norm = torch.linalg.vector_norm(x, dim=-1, keepdim=True, dtype=torch.float64).to(x.dtype)
     return x / torch.where(norm > 0, norm, torch.ones_like(norm))
 
 

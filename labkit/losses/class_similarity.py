@@ -71,11 +71,12 @@ def proxy_regularizer(w: Tensor, *, epsilon: float = 0.0) -> Tensor:
     if centers == 1:
         return w.new_zeros(()) * w.sum()
     t, s = torch.triu_indices(centers, centers, offset=1, device=w.device)
-    # 2 − 2 w·w cancels for close centres, so fp32 rows are made unit rows of fp64 (which Apple GPUs do not have)
-    exact = w if w.dtype == torch.float64 or w.device.type == "mps" else unit_rows(w.double())
-    gram = torch.bmm(exact, exact.transpose(1, 2))
-    squared = (2 - 2 * gram[:, t, s]).clamp_min(0) + epsilon
-    return (safe_sqrt(squared).sum() / (classes * centers * (centers - 1))).to(w.dtype)
+    # 2 − 2 w·w is ‖w_s − w_t‖² for unit rows; taken from the class's mean it does not cancel for close centres
+    centered = w - w.mean(1, keepdim=True)
+    gram = torch.bmm(centered, centered.transpose(1, 2))
+    norm = gram.diagonal(dim1=1, dim2=2)
+    squared = (norm[:, t] + norm[:, s] - 2 * gram[:, t, s]).clamp_min(0) + epsilon
+    return safe_sqrt(squared).sum() / (classes * centers * (centers - 1))
 
 
 def proxy_loss(

@@ -89,9 +89,9 @@ def paper_head(ks: tuple[int, ...], temperatures: tuple[float, ...]) -> Head:
 
     def head(R_neg: Tensor, R_pos: Tensor, is_target: Tensor) -> Tensor:
         # 1 − σ(u) = σ(−u): the miss itself is summed, so nothing cancels near a perfect ranking
-        before = R_neg + R_pos
-        misses = [torch.sigmoid((before - (k - 1)) / tau) for k, tau in zip(ks, temperatures)]
-        return mean_over_positives(torch.stack(misses).mean(0), is_target)
+        k, tau = columns(ks, R_neg), columns(temperatures, R_neg)
+        misses = torch.sigmoid((R_neg + R_pos - (k - 1)) / tau)
+        return mean_over_positives(misses.mean(0), is_target)
 
     return head
 
@@ -100,13 +100,15 @@ def official_head(ks: tuple[int, ...], temperatures: tuple[float, ...], batch_si
     """Hits Σσ capped at k and divided by min(k, |P|)."""
 
     def head(R_neg: Tensor, R_pos: Tensor, is_target: Tensor) -> Tensor:
-        before, weight = R_neg + R_pos, is_target.to(R_neg.dtype)
-        positives = weight.sum(-1)
-        recall = torch.zeros_like(positives)
-        for k, tau in zip(ks, temperatures):
-            k = min(k, batch_size)
-            hits = (torch.sigmoid((k - 1 - before) / tau) * weight).sum(-1)
-            recall = recall + hits.clamp_max(k) / positives.clamp(1, k)
-        return 1 - recall / len(ks)
+        k, tau = columns([min(k, batch_size) for k in ks], R_neg), columns(temperatures, R_neg)
+        weight = is_target.to(R_neg.dtype)
+        hits = (torch.sigmoid((k - 1 - R_neg - R_pos) / tau) * weight).sum(-1)
+        most = torch.minimum(k[:, 0], weight.sum(-1).clamp_min(1))
+        return 1 - (torch.minimum(hits, k[:, 0]) / most).mean(0)
 
     return head
+
+
+def columns(values: Sequence[float], like: Tensor) -> Tensor:
+    """One value for each k, as (K, 1, 1), to stand beside counts (Q, P)."""
+    return torch.tensor(values, dtype=like.dtype, device=like.device)[:, None, None]
