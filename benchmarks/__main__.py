@@ -3,6 +3,8 @@
 import argparse
 import sys
 import time
+from collections.abc import Callable
+from multiprocessing import get_context
 from pathlib import Path
 
 import torch
@@ -34,14 +36,13 @@ def main() -> int:
     unknown = set(names) - set(BENCHMARKS) - {"curves"}
     if unknown:
         parser.error(f"unknown benchmark: {', '.join(sorted(unknown))}")
-    torch.set_num_threads(1)
     rows, curves, started = [], {}, time.monotonic()
     for number, name in enumerate(names, 1):
         print(f"[{number}/{len(names)}] {name} …", file=sys.stderr, flush=True)
         if name == "curves":
-            curves = {kind: measure(chosen.quick) for kind, measure in CURVES.items()}
+            curves = {kind: apart(measure, chosen.quick) for kind, measure in CURVES.items()}
         else:
-            rows += BENCHMARKS[name](chosen.quick)
+            rows += apart(BENCHMARKS[name], chosen.quick)
     for row in rows:
         # small sizes are all overhead: a verdict on them would mislead
         print(f"{row.what}: {report.number(row.value)}{row.unit}" if chosen.quick else report.line(row))
@@ -55,6 +56,12 @@ def main() -> int:
         report.write(folder, rows, curves)
         print(f"\nwritten to {folder}, {(time.monotonic() - started) / 60:.1f} minutes")
     return 0
+
+
+def apart(measure: Callable, quick: bool):
+    """Each benchmark in a fresh process: no heap or cache of an earlier one counts for or against it."""
+    with get_context("spawn").Pool(1, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+        return pool.apply(measure, (quick,))
 
 
 if __name__ == "__main__":

@@ -22,20 +22,23 @@ def items(count: int, classes: int, spread: float | None, dim: int = DIM) -> tup
     return e.div_(torch.linalg.vector_norm(e, dim=1, keepdim=True)), labels
 
 
-def compare(name: str, what: str, e: Tensor, labels: Tensor, target: float, repeats: int = 5) -> tuple[list[Row], dict]:
+def compare(name: str, what: str, e: Tensor, labels: Tensor, target: float, repeats: int = 5) -> Row:
     run = {"labkit": lambda: evaluate(e, labels, progress=False), "floor": lambda: tiled_product(e)}
     times = median_times(run, repeats)
     detail = f"{times['labkit']:.1f} CPU s, product {times['floor']:.1f} s"
-    return [Row(name, what, times["labkit"] / times["floor"], "×", target, detail=detail)], run
+    return Row(name, what, times["labkit"] / times["floor"], "×", target, detail=detail)
 
 
 def large(quick: bool) -> list[Row]:
     """The size of SOP's test set."""
     count, classes = (2000, 400) if quick else (60_502, 11_316)
     e, labels = items(count, classes, 1.0)
-    rows, run = compare("evaluate-sop", f"evaluate, N={count:,}, {classes:,} classes: × one product", e, labels, 1.1)
-    memory = extra_memory(run["labkit"])
-    return [*rows, Row("evaluate-sop-memory", f"evaluate, N={count:,}: extra memory", memory, "MB", 300)]
+    memory = extra_memory(lambda: evaluate(e, labels, progress=False))
+    what = f"evaluate, N={count:,}, {classes:,} classes"
+    return [
+        compare("evaluate-sop", f"{what}: × one product", e, labels, 1.1),
+        Row("evaluate-sop-memory", f"{what}: extra memory", memory, "MB", 300),
+    ]
 
 
 def medium(quick: bool) -> list[Row]:
@@ -45,7 +48,7 @@ def medium(quick: bool) -> list[Row]:
     for kind, spread in (("trained-like", 1.0), ("random", None)):
         e, labels = items(count, classes, spread)
         what = f"evaluate, N={count:,}, {classes} classes, {kind}: × one product"
-        rows += compare(f"evaluate-cars-{kind}", what, e, labels, 2.0, repeats=7)[0]
+        rows.append(compare(f"evaluate-cars-{kind}", what, e, labels, 2.0, repeats=7))
     return rows
 
 
@@ -69,10 +72,10 @@ def curves(quick: bool) -> dict:
             names[3]: lambda c=calculator, e=e, labels=labels: c.get_accuracy(e, labels, e, labels, True),
         }
         run = {name: f for name, f in run.items() if size <= largest[name]}
-        times = median_times(run)
         for name, f in run.items():
-            result["seconds"][name].append(times[name])
             result["memory"][name].append(max(extra_memory(f), 0.25))
+        for name, seconds in median_times(run).items():
+            result["seconds"][name].append(seconds)
     result["exponents"] = {name: exponent(sizes[: len(v)], v) for name, v in result["seconds"].items()}
     return result
 

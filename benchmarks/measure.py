@@ -53,7 +53,7 @@ def extra_memory(run: Callable[[], object]) -> float:
     """Megabytes by which the peak resident memory rises above what was there before, after one warming run.
 
     Freed memory is given back first, and large blocks come fresh from the system, or a heap left over from an earlier
-    run would hide what this one needs.
+    run would hide what this one needs. Measure memory before time: timed runs leave a fragmented heap behind.
     """
     libc = ctypes.CDLL("libc.so.6")
     libc.mallopt(MMAP_THRESHOLD, 2**18)

@@ -40,8 +40,8 @@ def regularizer(quick: bool) -> list[Row]:
         "labkit": lambda: torch.autograd.grad(proxy_regularizer(w), w),
         "peer": lambda: torch.autograd.grad(full_matrix_regularizer(w), w),
     }
-    times = median_times(run)
     memory = f"{extra_memory(run['labkit']):.0f} MB against {extra_memory(run['peer']):.0f} MB"
+    times = median_times(run)
     detail = f"{times['labkit'] * 1e3:.1f} ms against {times['peer'] * 1e3:.0f} ms; {memory}"
     return [
         Row("regularizer", f"Eq. 3, C={classes}, K={centers}: times faster than the (CK)² matrix",

@@ -34,8 +34,8 @@ def against_cube(quick: bool) -> list[Row]:
         "labkit": gradient_of(lambda x, y: functional.pnp(x, y, alpha=4.0, convention="official"), e, labels),
         "peer": gradient_of(peer, e, labels),
     }
-    times = median_times(run)
     memory = {name: max(extra_memory(f), 0.25) for name, f in run.items()}  # below a quarter MB is page noise
+    times = median_times(run)
     detail = f"{times['labkit'] * 1e3:.1f} ms against {times['peer'] * 1e3:.0f} ms"
     used = f"{memory['labkit']:.1f} MB against {memory['peer']:.0f} MB"
     return [
@@ -71,6 +71,7 @@ def streamed(quick: bool) -> list[Row]:
     for name in ("pnp", "smooth_ap", "recall_at_k"):
         loss = getattr(functional, name)
         run[name] = gradient_of(lambda x, y, loss=loss: loss(x, y, method="streamed"), e, labels)
+    memory = {name: extra_memory(f) for name, f in run.items()}
     times = median_times(run)
     rows = []
     for name in list(run)[1:]:
@@ -78,7 +79,7 @@ def streamed(quick: bool) -> list[Row]:
         rows += [
             Row(f"streamed-{name}-time", f"B={size}: {name}, × the floor", times[name] / times["floor"], "×", 2.0,
                 detail=detail),
-            Row(f"streamed-{name}-memory", f"B={size}: {name}, extra memory", extra_memory(run[name]), "MB", 64),
+            Row(f"streamed-{name}-memory", f"B={size}: {name}, extra memory", memory[name], "MB", 64),
         ]  # fmt: skip
     return rows
 
@@ -88,10 +89,11 @@ def simix(quick: bool) -> list[Row]:
     size = 256 if quick else 4096
     e, labels = batch(size)
     run = gradient_of(lambda x, y: functional.recall_at_k(x, y, simix=True, tau_sim=0.05), e, labels)
+    memory = extra_memory(run)
     seconds = median_times({"simix": run})["simix"]
     mixed = size // PER_CLASS * (PER_CLASS + PER_CLASS * (PER_CLASS - 1) // 2)
     return [
-        Row("simix-memory", f"SiMix {size} → {mixed}: extra memory", extra_memory(run), "MB", 150,
+        Row("simix-memory", f"SiMix {size} → {mixed}: extra memory", memory, "MB", 150,
             detail=f"{seconds:.1f} CPU s forward and backward")
     ]  # fmt: skip
 
@@ -117,9 +119,9 @@ def curves(quick: bool) -> dict:
             for name, (loss, largest) in losses.items()
             if size <= largest
         }
-        times = median_times(run)
         for name, f in run.items():
-            result["seconds"][name].append(times[name])
             result["memory"][name].append(max(extra_memory(f), 0.25))
+        for name, seconds in median_times(run).items():
+            result["seconds"][name].append(seconds)
     result["exponents"] = {name: exponent(sizes[: len(v)], v) for name, v in result["seconds"].items()}
     return result

@@ -36,8 +36,8 @@ def two_pass(quick: bool) -> list[Row]:
         "one": lambda: one_pass(model, images, labels, piece),
         "two": lambda: large_batch_step(model, (images, labels), PNP(tau=0.05), piece),
     }
-    times = median_times(run)
     memory = {name: extra_memory(f) for name, f in run.items()}
+    times = median_times(run)
     used = f"{memory['two']:.0f} MB against {memory['one']:.0f} MB"
     return [
         Row("two-pass-memory", f"two passes, B={size}: share of the memory", memory["two"] / memory["one"], "", 1 / 8,
