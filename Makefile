@@ -1,5 +1,5 @@
 # Two commands matter: `make dashboard` and `make test`. Each sets everything up first; later calls start at once.
-PYTHON ?= $(firstword $(shell command -v python3 python 2>/dev/null))
+PYTHON ?= $(shell command -v python3 || command -v python)
 ifeq ($(OS),Windows_NT)
 VENV_PYTHON := .venv/Scripts/python.exe
 else

@@ -43,18 +43,18 @@ def main() -> int:
             curves = {kind: apart(measure, chosen.quick) for kind, measure in CURVES.items()}
         else:
             rows += apart(BENCHMARKS[name], chosen.quick)
-    for row in rows:
-        # small sizes are all overhead: a verdict on them would mislead
-        print(f"{row.what}: {report.number(row.value)}{row.unit}" if chosen.quick else report.line(row))
     for kind, curve in curves.items():
         print(f"\nscaling exponents, {kind}:")
         for name, value in curve["exponents"].items():
             print(f"  {name:32} {value:.2f}")
-    # neither a quick nor a partial run replaces the record of a whole one
-    folder = chosen.results or (None if chosen.quick or chosen.names else Path(__file__).parent / "results")
+    # a quick run is no record; a partial one renews its own rows only
+    folder = chosen.results or (None if chosen.quick else Path(__file__).parent / "results")
     if folder is not None:
         report.write(folder, rows, curves)
-        print(f"\nwritten to {folder}, {(time.monotonic() - started) / 60:.1f} minutes")
+        print(f"\nwritten to {folder}, {(time.monotonic() - started) / 60:.1f} minutes\n")
+    for row in rows:
+        # small sizes are all overhead: a verdict on them would mislead
+        print(f"{row.what}: {report.number(row.value)}{row.unit}" if chosen.quick else report.line(row))
     return 0
 
 

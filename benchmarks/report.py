@@ -70,10 +70,16 @@ def figure(kind: str, curve: dict, path: Path) -> None:
 
 
 def write(folder: Path, rows: list[Row], curves: dict) -> None:
-    """table.md, results.json and a figure for each set of curves."""
+    """table.md, results.json and a figure for each set of curves; rows not measured now stay as recorded."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "table.md").write_text(f"{table(rows)}\n\nMeasured on: {machine()}.\n")
-    results = {"machine": machine(), "rows": [row.as_dict() for row in rows], "curves": curves}
-    (folder / "results.json").write_text(json.dumps(results, indent=1) + "\n")
+    path = folder / "results.json"
+    before = json.loads(path.read_text()) if path.exists() else {"rows": [], "curves": {}}
+    fields = set(Row.__dataclass_fields__)
+    known = {old["name"]: Row(**{k: v for k, v in old.items() if k in fields}) for old in before["rows"]}
+    known |= {row.name: row for row in rows}
+    curves = before["curves"] | curves
+    results = {"machine": machine(), "rows": [row.as_dict() for row in known.values()], "curves": curves}
+    path.write_text(json.dumps(results, indent=1) + "\n")
+    (folder / "table.md").write_text(f"{table(list(known.values()))}\n\nMeasured on: {machine()}.\n")
     for kind, curve in curves.items():
         figure(kind, curve, folder / f"{kind}.png")

@@ -44,8 +44,8 @@ def two_pass(quick: bool) -> list[Row]:
             detail=used),
         Row("two-pass-time", f"two passes, B={size}: × the time", times["two"] / times["one"], "×", 1.6,
             detail=f"{times['two']:.1f} s against {times['one']:.1f} s"),
-        Row("two-pass-gradient", "two passes, float64: largest difference of the gradient, relative",
-            gradient_difference(size // 4, piece), "", 1e-10),
+        Row("two-pass-gradient", f"two passes, B={size}, float64: largest difference of the gradient, relative",
+            gradient_difference(size, piece), "", 1e-10),
     ]  # fmt: skip
 
 

@@ -1,5 +1,7 @@
 """The command line: python -m labkit COMMAND. Heavy imports wait until a command needs them."""
 
+from __future__ import annotations
+
 import argparse
 import os
 import subprocess
@@ -20,8 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     lab = commands.add_parser("lab", help="open JupyterLab on the notebooks")
     lab.add_argument("--port", type=int, default=8888, help="port on 127.0.0.1 (default 8888)")
     lab.add_argument("--headless", action="store_true", help="do not open a browser")
-    test = commands.add_parser("test", help="format, lint, type and test everything (pytest options may follow)")
-    test.add_argument("pytest_options", nargs=argparse.REMAINDER, help="passed on to pytest")
+    commands.add_parser("test", help="check format, lint and types, then run pytest, with its options if any follow")
     bench = commands.add_parser("bench", help="measure speed and memory side by side with peers")
     bench.add_argument("names", nargs="*", help="only these benchmarks (default: all)")
     bench.add_argument("--quick", action="store_true", help="small sizes: checks that the benchmarks run")
@@ -29,8 +30,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     notebooks.add_argument("names", nargs="*", help="only these sources (default: all)")
     losses = commands.add_parser("losses", help="list the losses, or show the card of one")
     losses.add_argument("name", nargs="?", help="a loss of the catalogue")
-    chosen = parser.parse_args(arguments)
+    chosen, rest = parser.parse_known_args(arguments)
     options = {name: value for name, value in vars(chosen).items() if name != "command"}
+    if chosen.command == "test":
+        options["pytest_options"] = rest
+    elif rest:
+        parser.error(f"unknown arguments: {' '.join(rest)}")
     return RUN[chosen.command](**options)
 
 

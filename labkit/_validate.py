@@ -5,6 +5,7 @@ Checks that look at values are skipped on the meta device, where tensors have sh
 
 import math
 from collections.abc import Iterable
+from numbers import Real
 
 import torch
 from torch import Tensor
@@ -40,7 +41,7 @@ def check_labels(name: str, labels: Tensor, length: int) -> None:
     if not isinstance(labels, Tensor):
         raise ValueError(f"{name} must be a torch.Tensor, got {type(labels).__name__}")
     if labels.dtype not in INTEGER_DTYPES:
-        raise ValueError(f"{name} must have an integer dtype, got {labels.dtype}")
+        raise ValueError(f"{name} must have an integer dtype (int64, int32, int16, int8, uint8), got {labels.dtype}")
     if labels.dim() != 1:
         raise ValueError(f"{name} must be a vector, got shape {tuple(labels.shape)}")
     if labels.shape[0] != length:
@@ -58,13 +59,13 @@ def check_class_ids(name: str, labels: Tensor, num_classes: int) -> None:
 
 def check_positive(name: str, value: float) -> None:
     """A finite number above zero."""
-    if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 < value < math.inf:
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < value < math.inf:
         raise ValueError(f"{name} must be a finite number above 0, got {value!r}")
 
 
 def check_not_negative(name: str, value: float) -> None:
     """A finite number, zero or above."""
-    if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 <= value < math.inf:
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= value < math.inf:
         raise ValueError(f"{name} must be a finite number, 0 or above, got {value!r}")
 
 

@@ -1,5 +1,7 @@
 """Create .venv and install the lock: needs nothing but Python's standard library, so that a fresh clone can run it."""
 
+from __future__ import annotations  # so that an old Python gets as far as being told which one is needed
+
 import hashlib
 import os
 import shutil
@@ -26,13 +28,16 @@ def fingerprint() -> str:
 
 def setup() -> int:
     """Make .venv hold exactly the lock; returns at once where it does already. Safe to interrupt and to repeat."""
+    if not (ROOT / "requirements.txt").is_file():
+        print("labkit: set-up needs a clone of the project (no requirements.txt beside the package)", file=sys.stderr)
+        return 1
     if venv_python().exists() and STAMP.exists() and STAMP.read_text() == fingerprint():
         return 0
     python = supported_python()
     if python is None:
         print(
             f"labkit needs Python 3.11, 3.12 or 3.13; this is {sys.version.split()[0]} and no other was found.\n"
-            "Install one of them and name it: make PYTHON=/path/to/python3.12 …",
+            "Install one of them and name it: make PYTHON=/path/to/python3.12 … (Windows: py -3.12 -m labkit setup)",
             file=sys.stderr,
         )
         return 1
@@ -47,7 +52,7 @@ def setup() -> int:
     pip = [str(venv_python()), "-m", "pip", "install", "--disable-pip-version-check"]
     # the project itself comes last and without dependencies: the lock is the only source of versions
     for what in (["-r", "requirements.txt"], ["--no-deps", "--no-build-isolation", "-e", "."]):
-        failed = subprocess.run([*pip, "--quiet", *what], cwd=ROOT).returncode
+        failed = subprocess.run([*pip, *what], cwd=ROOT).returncode
         if failed:
             print("labkit: installation failed, see above; run the same command again to go on", file=sys.stderr)
             return failed

@@ -13,6 +13,7 @@ from benchmarks import measure, peers
 from labkit.losses import functional
 
 ROOT = Path(__file__).parents[1]
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc, which only Linux has")
 
 
 @pytest.fixture
@@ -33,6 +34,7 @@ def test_peers_compute_what_labkit_computes(batch):
     torch.testing.assert_close(peers.full_matrix_regularizer(w), own)
 
 
+@LINUX
 def test_extra_memory_sees_what_is_allocated():
     megabytes = measure.extra_memory(lambda: torch.ones(25 * 2**20 // 4).sum())
     assert 24 < megabytes < 40
@@ -42,6 +44,7 @@ def test_exponent_of_a_cube():
     assert measure.exponent([1, 2, 4, 8], [1.0, 8.0, 64.0, 512.0]) == pytest.approx(3)
 
 
+@LINUX
 def test_a_quick_run_prints_and_writes(tmp_path):
     command = [sys.executable, "-m", "labkit", "bench", "rsk", "regularizer", "--quick"]
     shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout

@@ -1,5 +1,6 @@
 """The command line and the set-up, as a newcomer uses them."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -24,6 +25,26 @@ def test_losses_lists_every_card_and_shows_one(capsys):
 def test_an_unknown_loss_says_what_to_do(capsys):
     assert command_line.main(["losses", "nope"]) == 2
     assert "python -m labkit losses" in capsys.readouterr().err
+
+
+def test_options_after_test_go_to_pytest(monkeypatch):
+    seen = []
+    monkeypatch.setitem(command_line.RUN, "test", lambda pytest_options: seen.append(pytest_options) or 0)
+    assert command_line.main(["test", "-k", "pnp", "-x"]) == 0
+    assert command_line.main(["test"]) == 0
+    assert seen == [["-k", "pnp", "-x"], []]
+
+
+def test_unknown_options_of_other_commands_are_refused(capsys):
+    with pytest.raises(SystemExit):
+        command_line.main(["losses", "--nope"])
+    assert "--nope" in capsys.readouterr().err
+
+
+def test_set_up_files_import_on_an_old_python():
+    # no annotation may be evaluated: an old Python must get as far as the message that names a newer one
+    for name in ("setup.py", "__main__.py"):
+        assert "from __future__ import annotations" in (ROOT / "labkit" / name).read_text(encoding="utf-8")
 
 
 def test_setup_needs_only_the_standard_library():
@@ -78,6 +99,7 @@ def test_requirements_are_a_full_lock():
     assert not any("://" in line for line in lines)
 
 
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
 def test_make_help_names_every_target():
     shown = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for target in ("dashboard", "test", "lab", "bench", "notebooks", "setup", "lock"):

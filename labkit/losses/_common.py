@@ -1,6 +1,7 @@
 """Small pieces every loss uses: safe normalisation, working precision, reduction, log-sum-exp with an empty set."""
 
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 
 import torch
 from torch import Tensor
@@ -16,20 +17,30 @@ def working_precision(x: Tensor) -> Tensor:
     return x.float() if x.dtype in HALF_DTYPES else x
 
 
-def autocast_off(x: Tensor) -> AbstractContextManager[object]:
-    """Ranks and log-sums need full precision: switch autocast off around a loss."""
+@contextmanager
+def autocast_off(x: Tensor) -> Iterator[None]:
+    """Ranks and log-sums need full precision: no autocast, and on a GPU no TF32, around a loss or an evaluation."""
     kind = x.device.type
-    if torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind):
-        return torch.autocast(kind, enabled=False)
-    return nullcontext()
+    precision = torch.get_float32_matmul_precision()
+    if kind == "cuda" and precision != "highest":
+        torch.set_float32_matmul_precision("highest")
+    try:
+        active = torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)
+        with torch.autocast(kind, enabled=False) if active else nullcontext():
+            yield
+    finally:
+        if kind == "cuda" and precision != "highest":
+            torch.set_float32_matmul_precision(precision)
 
 
 def unit_rows(x: Tensor) -> Tensor:
     """x / ‖x‖ for each row; a zero row stays zero and its gradient stays finite (a clamp at 1e-12 would give 1e12)."""
     norm = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
-    if has_values(x) and x.device.type != "mps" and bool(((norm < 1e-15) | (norm > 1e15)).any()):
-        # squares of such rows leave fp32's range; fp64 is slower, so only now (and Apple GPUs do not have it)
-        norm = torch.linalg.vector_norm(x, dim=-1, keepdim=True, dtype=torch.float64).to(x.dtype)
+    if has_values(x) and bool(((norm < 1e-15) | (norm > 1e15)).any()):
+        # squares of such rows may leave the range of numbers: bring every row near 1 first
+        largest = x.detach().abs().amax(-1, keepdim=True)
+        x = x / torch.where(largest >= torch.finfo(x.dtype).tiny, largest, torch.ones_like(largest))
+        norm = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
     return x / torch.where(norm > 0, norm, torch.ones_like(norm))
 
 
@@ -56,6 +67,15 @@ def log1p_sum_exp(x: Tensor, mask: Tensor, dim: int) -> Tensor:
     masked = torch.where(mask, x, torch.full_like(x, -torch.inf))
     zero = torch.zeros_like(masked.select(dim, 0)).unsqueeze(dim)
     return torch.logsumexp(torch.cat([masked, zero], dim), dim)
+
+
+def refuse_second_derivative(way_out: str = "") -> None:
+    """Call in a hand-written backward: differentiated again, its result would be silently wrong.
+
+    (`once_differentiable` stays silent when the upstream gradient is a constant, and under `torch.autograd.grad`.)
+    """
+    if torch.is_grad_enabled():
+        raise RuntimeError(f"this loss has no second derivative (create_graph=True){way_out}")
 
 
 def check_reduction(reduction: str) -> None:

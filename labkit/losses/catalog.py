@@ -64,7 +64,7 @@ def pnp_card(variant: str, formula: str, equation: str, errata: tuple[str, ...],
         equation=equation,
         errata=("E-PNP-2", *errata),
         defaults=TAU | extra,
-        factory=partial(ranking.PNP, variant),
+        factory=partial(ranking.PNP, variant=variant),
         released=PNP_RELEASED,
     )
 
@@ -103,7 +103,7 @@ CARDS = (
         "the construction of Eqs 6-13, for any g",
         ("E-PNP-1",),
         TAU | {"g": (((0.0, 1.0), (10.0, 0.1), (100.0, 0.0)), "an example: points (R, dL/dR)")},
-        partial(ranking.FromDerivative, ((0.0, 1.0), (10.0, 0.1), (100.0, 0.0))),
+        partial(ranking.FromDerivative, g=((0.0, 1.0), (10.0, 0.1), (100.0, 0.0))),
     ),
     Card(
         "recall-at-k",
@@ -266,7 +266,7 @@ CARDS = (
         "sgsl",
         "Softmax + SGSL",
         "softmax",
-        r"L = L_{softmax} + \beta\, [\,L_{softmax} < \mathrm{gate}\,]\, L_{SGSL}",
+        r"L = L_{softmax} + \beta\, L_{SGSL} \quad \text{from the first time that } L_{softmax} < \mathrm{gate}",
         SGSL_PAPER,
         "Eqs 7, 10",
         ("E-SG-1", "E-SG-3", "E-SG-4", "E-SG-5", "E-SG-6", "E-SG-7", "E-SG-10"),

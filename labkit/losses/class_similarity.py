@@ -8,10 +8,16 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from labkit._validate import check_class_ids, check_float_matrix, check_labels, check_not_negative, check_positive
-from labkit.losses._common import autocast_off, check_reduction, safe_sqrt, unit_rows, working_precision
+from labkit.losses._common import (
+    autocast_off,
+    check_reduction,
+    refuse_second_derivative,
+    safe_sqrt,
+    unit_rows,
+    working_precision,
+)
 
 SimilarityLoss = Callable[[Tensor, Tensor, str], Tensor]
 """(S (N, C), labels (N,), reduction) -> loss."""
@@ -51,9 +57,9 @@ class SoftMaximum(torch.autograd.Function):
         return soft_max
 
     @staticmethod
-    @once_differentiable
     def backward(ctx, grad: Tensor) -> tuple[Tensor, None]:  # type: ignore[no-untyped-def]
         """In place on one buffer."""
+        refuse_second_derivative()
         s, p, soft_max = ctx.saved_tensors
         slope = (s - soft_max[..., None]).div_(ctx.gamma).add_(1).mul_(p)
         return slope.mul_(grad[..., None]), None
@@ -124,6 +130,7 @@ def check_centers(w: Tensor) -> None:
     """(C, K, D)."""
     if not isinstance(w, Tensor) or w.dim() != 3:
         raise ValueError(f"w must be a tensor (C, K, D), got {getattr(w, 'shape', w)}")
+    check_float_matrix("w", w.flatten(0, 1))
 
 
 def check_one_center(proxies: Tensor) -> None:

@@ -13,14 +13,20 @@ import torch
 from torch import Tensor
 
 from labkit._validate import check_choice, check_float_matrix, check_labels, has_values
-from labkit.losses._common import autocast_off, check_reduction, reduce, unit_rows, working_precision
+from labkit.losses._common import (
+    autocast_off,
+    check_reduction,
+    reduce,
+    refuse_second_derivative,
+    unit_rows,
+    working_precision,
+)
 from labkit.losses.softcount import (
     Batch,
     Head,
     Rules,
     chunks,
     dense_counts,
-    refuse_second_derivative,
     soft_counts,
     sort_batch,
 )
@@ -184,7 +190,7 @@ class StreamedSum(torch.autograd.Function):
     @staticmethod
     def backward(ctx, upstream: Tensor) -> tuple[Tensor, None, None, None]:  # type: ignore[no-untyped-def]
         """One scaling."""
-        refuse_second_derivative()
+        refuse_second_derivative('; use method="dense"')
         return ctx.grad * upstream, None, None, None
 
 
@@ -201,7 +207,7 @@ class StreamedEach(torch.autograd.Function):
     @staticmethod
     def backward(ctx, upstream: Tensor) -> tuple[Tensor | None, None, None, None]:  # type: ignore[no-untyped-def]
         """Streams again, each query weighted by its upstream gradient."""
-        refuse_second_derivative()
+        refuse_second_derivative('; use method="dense"')
         (e,) = ctx.saved_tensors
         return stream(e, ctx.batch, ctx.head, ctx.rules, upstream, with_grad=True)[1], None, None, None
 

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from labkit._validate import has_values
+from labkit.losses._common import refuse_second_derivative
 
 Head = Callable[[Tensor, Tensor, Tensor], Tensor]
 """head(R_neg, R_pos, is_target) -> loss of each query; (Q, P), (Q, P), (Q, P) -> (Q,)."""
@@ -106,15 +107,6 @@ def soft_counts(rows: Tensor, group: ClassSize, lo: int, rules: Rules) -> tuple[
     return targets, r_neg, r_pos
 
 
-def refuse_second_derivative() -> None:
-    """Raise in a backward that would be differentiated again: the result would be silently wrong.
-
-    (`once_differentiable` stays silent when the upstream gradient is a constant, and under `torch.autograd.grad`.)
-    """
-    if torch.is_grad_enabled():
-        raise RuntimeError('this form has no second derivative (create_graph=True); use method="dense"')
-
-
 class CountAbove(torch.autograd.Function):
     """R[q, p] = Σ_j sigmoid(scores[q, j] − targets[q, p]): one (Q, P, B) buffer, reused for the gradient.
 
@@ -131,7 +123,7 @@ class CountAbove(torch.autograd.Function):
     @staticmethod
     def backward(ctx, grad: Tensor) -> tuple[Tensor, Tensor]:  # type: ignore[no-untyped-def]
         """dR/dscores = σ', dR/dtargets = −Σ_j σ'."""
-        refuse_second_derivative()
+        refuse_second_derivative('; use method="dense"')
         (before,) = ctx.saved_tensors
         slope = torch.addcmul(before, before, before, value=-1)
         return torch.bmm(grad[:, None, :], slope).squeeze(1), -grad * slope.sum(-1)

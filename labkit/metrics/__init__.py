@@ -1,6 +1,6 @@
 """Exact metrics: ranking, clusters, strings, boxes and images."""
 
-from labkit.metrics.boxes import iou, rotated_iou
+from labkit.metrics.boxes import box_corners, iou, rotated_iou
 from labkit.metrics.clusters import (
     csc,
     inter_class_distance,
@@ -24,6 +24,7 @@ from labkit.metrics.strings import edit_distance, edit_distance_table, normalize
 
 __all__ = [
     "average_precision_at_k",
+    "box_corners",
     "csc",
     "edit_distance",
     "edit_distance_table",

@@ -12,7 +12,8 @@ from labkit.metrics.clusters import cluster_metrics
 from labkit.metrics.clusters import nmi as clustering_nmi
 from labkit.metrics.counter import choose_engine
 from labkit.metrics.from_ranks import metrics_from_ranks
-from labkit.metrics.ranks import Job, positive_ranks
+from labkit.metrics.lists import exact_device
+from labkit.metrics.ranks import Job, positive_ranks, watched
 from labkit.metrics.ties import expected_metrics
 
 TIES = ("stable", "pessimistic", "expected")
@@ -52,7 +53,10 @@ def per_query_metrics(
         raise ValueError(f"gallery must have the embeddings' dimension {queries.shape[1]}, got {others.shape[1]}")
     if distributed and not (dist.is_available() and dist.is_initialized()):
         raise ValueError("distributed=True needs an initialised torch.distributed process group")
-    others, other_y = others.to(queries.device, queries.dtype), other_y.to(queries.device)
+    wider = torch.promote_types(queries.dtype, others.dtype)  # narrower, a gallery may overflow
+    queries, others, other_y = queries.to(wider), others.to(queries.device, wider), other_y.to(queries.device)
+    if engine == "numba" and queries.device.type != "cpu":
+        raise ValueError(f'engine: "numba" counts on the CPU, the embeddings are on {queries.device.type}; use "auto"')
     job = Job(
         queries, y, others, other_y, same, ties == "pessimistic", choose_engine(engine, queries.device),
         int(memory_mb * 2**20), distributed, progress,
@@ -93,13 +97,14 @@ def evaluate(
     (M,) the embeddings are queries against that gallery only. Keys, for each k: "R@k" (any hit), "recall-fraction@k",
     "recall-capped@k", "P@k", "MAP@k/k", "/relevant", "/min", "/hits", "nDCG@k"; then "MAP@R", "R-precision", "MRR",
     "intra", "inter", "CSC" (unit vectors; over queries and gallery together), with nmi=True "NMI"; "queries" and
-    "skipped" (queries without a positive, which are left out). All in 0…1 but the last ones.
+    "skipped" (queries without a positive, which are left out). Ranking metrics and NMI lie in 0…1, cosine distances in
+    0…2; CSC has no upper bound.
 
     ties: order of equal similarities: "stable" (lower index first), "pessimistic" (negatives first) or "expected"
     (mean over random orders, in closed form; without "/hits"). Ranks are exact for the similarities as computed: a
     matrix product may round equal dot products differently, so copies of an item can come out next to, not level with,
-    each other. engine: "numba" or "torch" counter, same numbers;
-    memory_mb bounds working memory; distributed: share the work over the torch.distributed group.
+    each other. engine: "numba" or "torch" counter, same numbers; memory_mb bounds the working memory beside one copy of
+    the embeddings; distributed: share the work over the torch.distributed group ("expected" ties are not shared).
     """
     options = {"gallery": gallery, "gallery_labels": gallery_labels}
     query, columns = per_query_metrics(
@@ -123,7 +128,7 @@ def read_side(name: str, embeddings: Tensor, label_name: str, labels: Tensor) ->
     """Checked rows (float32 or float64) and labels on the same device."""
     check_float_matrix(name, embeddings)
     check_labels(label_name, labels, embeddings.shape[0])
-    x = embeddings.detach()
+    x = exact_device(embeddings.detach())
     return working_precision(x), labels.to(x.device, torch.int64).contiguous()
 
 
@@ -132,7 +137,8 @@ def expected_by_blocks(job: Job, ks: tuple[int, ...]) -> tuple[list[Tensor], lis
     found, columns = [], []
     gallery = unit_rows(job.gallery)
     step = max(1, job.memory // (120 * len(job.gallery)))
-    for query in torch.arange(len(job.queries), device=job.queries.device).split(step):
+    parts = torch.arange(len(job.queries), device=job.queries.device).split(step)
+    for query in watched(list(parts), job.progress):
         similarity = unit_rows(job.queries[query]) @ gallery.T
         relevant = job.labels[query][:, None] == job.gallery_labels[None]
         if job.same:

@@ -16,6 +16,11 @@ AP_DENOMINATORS = ("k", "relevant", "min", "hits")
 GAINS = ("exponential", "linear")
 
 
+def exact_device(x: Tensor) -> Tensor:
+    """Metrics are computed in float64, which Apple GPUs do not have: from there, go to the CPU."""
+    return x.cpu() if x.device.type == "mps" else x
+
+
 def read_lists(relevance: Any, num_relevant: Any = None, name: str = "relevance") -> tuple[Tensor, Tensor]:
     """Relevance as float64 (..., n) and the number of relevant items (...), inf if not given, checked together."""
     rel = torch.as_tensor(relevance, dtype=torch.float64)

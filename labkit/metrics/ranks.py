@@ -113,7 +113,8 @@ def blocks(job: Job, order: Tensor, positives: Tensor, gallery_class: Tensor, cl
     gallery = unit_rows(job.gallery)
     steps = []
     for lo, hi, count in runs(positives[order], 0, len(order)):
-        row_bytes = job.gallery.element_size() * 2 * len(job.gallery) + 64 * count
+        entry_bytes = 2 * job.gallery.element_size() + (64 if job.engine == "torch" else 0)  # its indices are int64
+        row_bytes = entry_bytes * len(job.gallery) + 64 * count
         step = max(1, min(TILE, job.memory // row_bytes))
         steps += [(a, min(a + step, hi), count) for a in range(lo, hi, step)]
 

@@ -24,7 +24,7 @@ def expected_metrics(similarity: Tensor, relevant: Tensor, ks: tuple[int, ...]) 
     group = new_group.cumsum(1) - 1
     tied = torch.zeros_like(rel).scatter_add_(1, group, torch.ones_like(rel)).gather(1, group)
     p = torch.zeros_like(rel).scatter_add_(1, group, rel).gather(1, group)
-    hits_before = rel.cumsum(1) - (rel.cumsum(1) - before_group(rel, new_group))
+    hits_before = before_group(rel, new_group)
     expected_rel = p / tied * present
     within = (position - before - 1) * (p - 1) / (tied - 1).clamp_min(1)
     expected_ap = expected_rel * (hits_before + 1 + within) / position

@@ -36,8 +36,9 @@ def large_batch_step(
     batch = (inputs (B, …), labels (B,)). Zero the gradients before and step the optimizer after, as with backward().
     Dropout is exact: each piece sees the same random numbers in both passes. BatchNorm in training mode would mix the
     pieces' statistics: it is refused, or run with its stored statistics for this step (batch_norm="freeze").
-    Several processes: the loss is that of the global batch; wrap the model in DistributedDataParallel. Mixed precision:
-    call under torch.autocast and, with fp16, give the GradScaler.
+    Several processes: the loss is that of the global batch; wrap the model in DistributedDataParallel and start the
+    loss's own parameters equal everywhere (same seed): each process gets their whole gradient. Mixed precision: call
+    under torch.autocast and, with fp16, give the GradScaler.
     """
     inputs, labels = batch
     if not isinstance(micro_batch, int) or isinstance(micro_batch, bool) or micro_batch < 1:
@@ -52,25 +53,26 @@ def large_batch_step(
         states, kept = [], []
         with torch.no_grad():
             for piece in pieces:
-                states.append(random_state(inputs.device))
+                states.append(random_states(model, inputs))
                 kept.append(model(piece))
         embeddings = torch.cat(kept)
         everyone, own = gather_rows(embeddings)
-        all_labels, _ = gather_rows(labels)
+        all_labels, _ = gather_rows(labels.to(embeddings.device) if is_distributed() else labels)
         everyone.requires_grad_()
-        value = loss(everyone, all_labels)
+        with same_random_numbers(embeddings.device):
+            value = loss(everyone, all_labels)
         (value if scaler is None else scaler.scale(value)).backward()
         gradient = everyone.grad
         assert gradient is not None
         warn_if_zero(gradient)
         # DistributedDataParallel averages over processes, but each holds only its share of the global gradient's sum
         share = gradient[own] * (torch.distributed.get_world_size() if is_distributed() else 1)
-        after_loss = random_state(inputs.device)
+        after_loss = random_states(model, inputs)
         for number, (piece, state, rows) in enumerate(zip(pieces, states, share.split(micro_batch)), 1):
-            set_random_state(state, inputs.device)
+            set_random_states(state)
             with synchronized(model, last=number == len(pieces)):
                 torch.autograd.backward(model(piece), rows)
-        set_random_state(after_loss, inputs.device)
+        set_random_states(after_loss)
     return value.detach()
 
 
@@ -87,6 +89,7 @@ def frozen_batch_norm(model: nn.Module, how: str) -> Any:
     for name, module in active:
         if module.running_mean is None:
             raise ValueError(f"model: {name} keeps no running statistics, so it cannot be frozen")
+    for _, module in active:
         module.eval()
     try:
         yield
@@ -95,17 +98,36 @@ def frozen_batch_norm(model: nn.Module, how: str) -> Any:
             module.train()
 
 
-def random_state(device: torch.device) -> tuple[Tensor, Tensor | None]:
-    """State of the CPU's and, on a GPU, the device's random numbers."""
-    on_gpu = device.type == "cuda"
-    return torch.get_rng_state(), torch.cuda.get_rng_state(device) if on_gpu else None
+def random_states(model: nn.Module, inputs: Tensor) -> dict[torch.device, Tensor]:
+    """State of the random numbers on every device that a forward pass may draw from."""
+    devices = {torch.device("cpu"), inputs.device, *(p.device for p in model.parameters())}
+    read = {"cpu": lambda _: torch.get_rng_state(), "cuda": torch.cuda.get_rng_state}
+    read["mps"] = lambda _: torch.mps.get_rng_state()
+    return {device: read[device.type](device) for device in devices if device.type in read}
 
 
-def set_random_state(state: tuple[Tensor, Tensor | None], device: torch.device) -> None:
+def set_random_states(states: dict[torch.device, Tensor]) -> None:
     """Go back to an earlier state."""
-    torch.set_rng_state(state[0])
-    if state[1] is not None:
-        torch.cuda.set_rng_state(state[1], device)
+    for device, state in states.items():
+        if device.type == "cuda":
+            torch.cuda.set_rng_state(state, device)
+        elif device.type == "mps":
+            torch.mps.set_rng_state(state)
+        else:
+            torch.set_rng_state(state)
+
+
+@contextmanager
+def same_random_numbers(device: torch.device) -> Any:
+    """Processes that compute one loss together must draw the same numbers for it (SiMix's weights)."""
+    if not is_distributed():
+        yield
+        return
+    seed = torch.randint(2**62, (1,)).to(device)
+    torch.distributed.broadcast(seed, src=0)
+    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        torch.manual_seed(int(seed))
+        yield
 
 
 def synchronized(model: nn.Module, last: bool) -> AbstractContextManager[Any]:

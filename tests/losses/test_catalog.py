@@ -236,3 +236,18 @@ def test_latex_draws(card):
     for row in re.split(r"\\begin\{cases\}|\\\\|&|\\end\{cases\}", known):
         if row.strip():
             mathtext.MathTextParser("path").parse(f"${row}$")
+
+
+def test_options_that_a_card_fixes_can_be_given_anew():
+    assert CATALOG["pnp-dq"].build(variant="O").options["variant"] == "O"
+    mine = CATALOG["from-derivative"].build(g=torch.ones_like)
+    assert mine.value(torch.tensor(3.0)) == pytest.approx(3.0)
+
+
+def test_center_and_ring_have_the_parts_of_their_softmax():
+    e, labels = torch.randn(12, 5), torch.arange(12) % 4
+    for name in ("center", "ring"):
+        module = CATALOG[name].build(4, 5)
+        value, parts = module(e, labels, return_parts=True)
+        assert value == module(e, labels)
+        assert parts.cosine.shape == (12, 4)

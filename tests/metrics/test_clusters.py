@@ -363,3 +363,10 @@ def test_bad_input_is_named(measure, argument, embeddings, labels):
 def test_bad_labelings_are_named(argument, a, b):
     with pytest.raises(ValueError, match=rf"^{argument} "):
         metrics.normalized_mutual_information(a, b)
+
+
+def test_nmi_of_many_points_uses_faiss():
+    pytest.importorskip("faiss")
+    labels = torch.arange(20_100) % 5
+    centers = torch.eye(5, 8)
+    assert metrics.nmi(centers[labels] + 0.01 * torch.randn(20_100, 8), labels) == pytest.approx(1.0)

@@ -702,3 +702,10 @@ def test_equals_pytorch_metric_learning(seed, split):
     assert result["MRR"] == pytest.approx(everything["mean_reciprocal_rank"], abs=1e-6)  # float32 there
     cut = peer(7, ("mean_average_precision",))["mean_average_precision"]
     assert result["MAP@7/relevant"] == pytest.approx(cut, abs=1e-12)
+
+
+def test_a_gallery_in_a_wider_dtype_keeps_its_range():
+    queries, gallery, labels = torch.randn(20, 5), torch.randn(20, 5), torch.arange(20) % 4
+    expected = metrics.evaluate(queries, labels, gallery=gallery, gallery_labels=labels)
+    huge = metrics.evaluate(queries, labels, gallery=gallery.double() * 1e300, gallery_labels=labels)
+    assert huge == pytest.approx(expected)

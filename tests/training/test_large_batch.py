@@ -66,7 +66,7 @@ def test_without_the_random_state_dropout_makes_it_wrong(monkeypatch):
     good, bad, loss = network(), network(), LOSSES["pnp"]()
     torch.manual_seed(5)
     large_batch_step(good, (inputs, labels), loss, 8)
-    monkeypatch.setattr("labkit.training.large_batch.set_random_state", lambda *_: None)
+    monkeypatch.setattr("labkit.training.large_batch.set_random_states", lambda *_: None)
     torch.manual_seed(5)
     large_batch_step(bad, (inputs, labels), loss, 8)
     a, b = (torch.cat([g.flatten() for g in gradients(m, loss)]) for m in (good, bad))
@@ -126,6 +126,13 @@ def test_batch_norm_without_statistics_cannot_be_frozen():
         large_batch_step(model, data(), LOSSES["pnp"](), 8, batch_norm="freeze")
 
 
+def test_a_refused_batch_norm_leaves_the_others_as_they_were():
+    model = nn.Sequential(nn.Linear(7, 5), nn.BatchNorm1d(5), nn.BatchNorm1d(5, track_running_stats=False)).double()
+    with pytest.raises(ValueError, match="cannot be frozen"):
+        large_batch_step(model, data(), LOSSES["pnp"](), 8, batch_norm="freeze")
+    assert model[1].training
+
+
 def test_batch_norm_in_evaluation_mode_is_welcome():
     large_batch_step(with_batch_norm().eval(), data(), LOSSES["pnp"](), 8)
 
@@ -177,6 +184,24 @@ def train_in_a_group(rank: int, folder: str) -> None:
     value = large_batch_step(model, (inputs[own], labels[own]), loss, 4)
     torch.save([value, *(g for g in gradients(model, loss))], os.path.join(folder, f"{rank}.pt"))
     torch.distributed.destroy_process_group()
+
+
+def mix_in_a_group(rank: int, folder: str) -> None:
+    torch.set_num_threads(1)
+    torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/group", rank=rank, world_size=2)
+    torch.manual_seed(100 + rank)  # different numbers in each process, as in real training
+    inputs, labels = data()
+    model = DistributedDataParallel(network(dropout=0.0))
+    torch.manual_seed(100 + rank)
+    value = large_batch_step(model, (inputs[rank::2], labels[rank::2]), LOSSES["recall-at-k-simix"](), 4)
+    torch.save([value, *gradients(model, nn.Identity())], os.path.join(folder, f"{rank}.pt"))
+    torch.distributed.destroy_process_group()
+
+
+def test_two_processes_mix_the_same_virtual_samples(tmp_path):
+    mp.spawn(mix_in_a_group, args=(str(tmp_path),), nprocs=2)
+    first, second = (torch.load(tmp_path / f"{rank}.pt", weights_only=True) for rank in range(2))
+    assert torch.equal(first[0], second[0])
 
 
 def test_two_processes_give_the_gradient_of_the_global_batch(tmp_path):

@@ -1,5 +1,6 @@
 """What the Modules share: options that show in the repr, and parameters of random direction."""
 
+from numbers import Integral
 from typing import Any
 
 import torch
@@ -32,6 +33,6 @@ class Loss(nn.Module):
 def directions(*shape: int) -> nn.Parameter:
     """Random rows of expected norm 1."""
     for name, size in zip(("num_classes", "centers", "dim") if len(shape) == 3 else ("num_classes", "dim"), shape):
-        if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+        if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
             raise ValueError(f"{name} must be a whole number, 1 or above; got {size!r}")
     return nn.Parameter(torch.randn(*shape) * shape[-1] ** -0.5)

@@ -81,6 +81,8 @@ class RankedList(PairLoss):
         check_positive("alpha", alpha)
         check_not_negative("temperature", temperature)
         check_not_negative("balance", balance)
+        if margin >= alpha:
+            raise ValueError(f"margin must be below alpha, got {margin!r} and {alpha!r}")
         super().__init__(margin=margin, alpha=alpha, temperature=temperature, balance=balance, reduction=reduction)
 
 
@@ -101,4 +103,7 @@ class MultiSimilarity(PairLoss):
         """Epsilon: mining margin, None takes all pairs."""
         check_positive("alpha", alpha)
         check_positive("beta", beta)
+        check_not_negative("base", base)
+        if epsilon is not None:
+            check_not_negative("epsilon", epsilon)
         super().__init__(alpha=alpha, beta=beta, base=base, epsilon=epsilon, reduction=reduction)

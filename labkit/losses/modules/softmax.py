@@ -120,11 +120,11 @@ class CenterLoss(Loss):
         self.classifier = directions(num_classes, dim)
         self.centers = directions(num_classes, dim)
 
-    def forward(self, embeddings: Tensor, labels: Tensor) -> Any:
-        """(N, D), (N,) -> scalar."""
-        how, weight = self.options["reduction"], self.options["weight"]
-        base = softmax.softmax(embeddings, labels, self.classifier, reduction=how)
-        return base + weight * softmax.center(embeddings, labels, self.centers, reduction=how)
+    def forward(self, embeddings: Tensor, labels: Tensor, return_parts: bool = False) -> Any:
+        """(N, D), (N,) -> scalar, or with the parts of its softmax."""
+        how = self.options["reduction"]
+        extra = self.options["weight"] * softmax.center(embeddings, labels, self.centers, reduction=how)
+        return softmax_plus(extra, embeddings, labels, self.classifier, how, return_parts)
 
 
 class RingLoss(Loss):
@@ -140,8 +140,16 @@ class RingLoss(Loss):
         self.classifier = directions(num_classes, dim)
         self.radius = nn.Parameter(torch.tensor(float(radius)))
 
-    def forward(self, embeddings: Tensor, labels: Tensor) -> Any:
-        """(N, D), (N,) -> scalar."""
-        how, weight = self.options["reduction"], self.options["weight"]
-        base = softmax.softmax(embeddings, labels, self.classifier, reduction=how)
-        return base + weight * softmax.ring(embeddings, self.radius, reduction=how)
+    def forward(self, embeddings: Tensor, labels: Tensor, return_parts: bool = False) -> Any:
+        """(N, D), (N,) -> scalar, or with the parts of its softmax."""
+        how = self.options["reduction"]
+        extra = self.options["weight"] * softmax.ring(embeddings, self.radius, reduction=how)
+        return softmax_plus(extra, embeddings, labels, self.classifier, how, return_parts)
+
+
+def softmax_plus(
+    extra: Tensor, embeddings: Tensor, labels: Tensor, classifier: Tensor, reduction: str, return_parts: bool
+) -> Any:
+    """Softmax loss with a second term beside it."""
+    result = softmax.softmax(embeddings, labels, classifier, reduction=reduction, return_parts=return_parts)
+    return (result[0] + extra, result[1]) if isinstance(result, tuple) else result + extra
