@@ -101,7 +101,7 @@ def test_losses_become_metrics_as_the_temperature_goes_to_zero(labels, seed):
     for k in (1, 2, 4):
         # σ(0) = ½: at rank k exactly the surrogate counts a half (E-SL-3) …
         loss = functional.recall_at_k(rows, labels, ks=(k,), tau_rank=1e-2, tau_sim=1e-9)
-        assert float(loss) == pytest.approx(1 - mean(fractional_recall(x, k, at_k=0.5) for x in lists), abs=1e-9)  # E-SL-4
+        assert float(loss) == pytest.approx(1 - mean(fractional_recall(x, k, at_k=0.5) for x in lists), abs=1e-9)
         # … and half a rank further on it is the metric
         loss = ranking_loss(rows, labels, paper_head((k + 0.5,), (1e-2,)), Rules(1e-9))
         assert float(loss) == pytest.approx(1 - mean(fractional_recall(x, k) for x in lists), abs=1e-9)  # E-SL-4
