@@ -6,7 +6,7 @@ from pytorch_metric_learning.utils.accuracy_calculator import AccuracyCalculator
 from torch import Tensor
 from torchmetrics.retrieval import RetrievalMAP
 
-from benchmarks.measure import Row, exponent, extra_memory, median_times
+from benchmarks.measure import Row, exponent, extra_memory, median_times, record
 from benchmarks.peers import tiled_product
 from labkit.metrics import evaluate
 
@@ -65,6 +65,7 @@ def curves(quick: bool) -> dict:
     ]
     largest = dict(zip(names, (10**6, 10**6, 10**6, 8000, 2000)))
     result: dict = {"sizes": sizes, "seconds": {name: [] for name in names}, "memory": {name: [] for name in names}}
+    runs = []
     for size in sizes:
         e, labels = items(size, max(2, size // 5), 1.0)
         array = e.numpy()
@@ -80,10 +81,8 @@ def curves(quick: bool) -> dict:
             names[4]: lambda e=e, labels=labels: mean_average_precision(e, labels),
         }
         run = {name: f for name, f in run.items() if size <= largest[name]}
-        for name, f in run.items():
-            result["memory"][name].append(max(extra_memory(f), 0.25))
-        for name, seconds in median_times(run).items():
-            result["seconds"][name].append(seconds)
+        runs.append(run)
+    record(result, runs)
     result["exponents"] = {name: exponent(sizes[: len(v)], v) for name, v in result["seconds"].items()}
     return result
 

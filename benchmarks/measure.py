@@ -68,6 +68,16 @@ def extra_memory(run: Callable[[], object]) -> float:
     return (peak - before) / 1024
 
 
+def record(curves: dict, runs: list[dict[str, Callable[[], object]]]) -> None:
+    """Memory of all sizes first, then their times."""
+    for run in runs:
+        for name, case in run.items():
+            curves["memory"][name].append(max(extra_memory(case), 0.25))  # below a quarter MB is page noise
+    for run in runs:
+        for name, seconds in median_times(run).items():
+            curves["seconds"][name].append(seconds)
+
+
 def status(field: str) -> int:
     """A value of /proc/self/status, in kB."""
     lines = Path("/proc/self/status").read_text().splitlines()

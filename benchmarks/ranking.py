@@ -6,7 +6,7 @@ import torch
 from pytorch_metric_learning.losses import PNPLoss
 from torch import Tensor
 
-from benchmarks.measure import Row, exponent, extra_memory, median_times
+from benchmarks.measure import Row, exponent, extra_memory, median_times, record
 from benchmarks.peers import recall_loop, similarity_floor, smooth_ap_cube
 from labkit.losses import functional
 
@@ -111,6 +111,7 @@ def curves(quick: bool) -> dict:
         "pytorch-metric-learning PNP": (PNPLoss(b=2, alpha=4, anneal=0.01, variant="Dq"), 256),
     }
     result: dict = {"sizes": sizes, "seconds": {name: [] for name in losses}, "memory": {name: [] for name in losses}}
+    runs = []
     for size in sizes:
         e, labels = batch(size)
         upstream = torch.randn(size, size)
@@ -119,9 +120,7 @@ def curves(quick: bool) -> dict:
             for name, (loss, largest) in losses.items()
             if size <= largest
         }
-        for name, f in run.items():
-            result["memory"][name].append(max(extra_memory(f), 0.25))
-        for name, seconds in median_times(run).items():
-            result["seconds"][name].append(seconds)
+        runs.append(run)
+    record(result, runs)
     result["exponents"] = {name: exponent(sizes[: len(v)], v) for name, v in result["seconds"].items()}
     return result

@@ -10,15 +10,15 @@ import matplotlib.pyplot as plt
 
 from benchmarks.measure import Row, machine
 
-# Okabe–Ito, and a marker and line style each: colour is never the only cue
+# Okabe–Ito with a marker each, and a line style by kind: colour is never the only cue
 STYLES = [
-    ("#000000", "", "--"),
-    ("#0072B2", "o", "-"),
-    ("#009E73", "s", "-"),
-    ("#56B4E9", "^", "-"),
-    ("#D55E00", "v", ":"),
-    ("#CC79A7", "D", ":"),
-    ("#E69F00", "X", ":"),
+    ("#000000", ""),
+    ("#0072B2", "o"),
+    ("#009E73", "s"),
+    ("#56B4E9", "^"),
+    ("#D55E00", "v"),
+    ("#CC79A7", "D"),
+    ("#E69F00", "X"),
 ]
 AXES = {"losses": "batch size B", "evaluation": "items N"}
 
@@ -53,7 +53,8 @@ def figure(kind: str, curve: dict, path: Path) -> None:
     """Time and memory side by side, both axes logarithmic."""
     plt.rcParams.update({"font.size": 12, "axes.grid": True, "grid.alpha": 0.3})
     fig, (left, right) = plt.subplots(1, 2, figsize=(12.5, 5.6))
-    for (name, seconds), (color, marker, style) in zip(curve["seconds"].items(), STYLES):
+    for (name, seconds), (color, marker) in zip(curve["seconds"].items(), STYLES):
+        style = "--" if name.startswith("floor") else "-" if name.startswith("labkit") else ":"
         sizes = curve["sizes"][: len(seconds)]
         label = f"{name}  (∝ size^{curve['exponents'][name]:.1f})"
         left.plot(sizes, seconds, style, color=color, marker=marker, label=label)
