@@ -69,10 +69,11 @@ def extra_memory(run: Callable[[], object]) -> float:
 
 
 def record(curves: dict, runs: list[dict[str, Callable[[], object]]]) -> None:
-    """Memory of all sizes first, then their times."""
-    for run in runs:
-        for name, case in run.items():
-            curves["memory"][name].append(max(extra_memory(case), 0.25))  # below a quarter MB is page noise
+    """Memory first, case by case (a large one leaves traces in the heap of those after it), then times, interleaved."""
+    for name, values in curves["memory"].items():
+        for run in runs:
+            if name in run:
+                values.append(max(extra_memory(run[name]), 0.25))  # below a quarter MB is page noise
     for run in runs:
         for name, seconds in median_times(run).items():
             curves["seconds"][name].append(seconds)
