@@ -19,7 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     dashboard = commands.add_parser("dashboard", help="open the dashboard in a browser, on this machine only")
     dashboard.add_argument("--port", type=int, default=8501, help="port on 127.0.0.1 (default 8501)")
     dashboard.add_argument("--headless", action="store_true", help="do not open a browser")
-    lab = commands.add_parser("lab", help="open JupyterLab on the notebooks")
+    lab = commands.add_parser("lab", help="open JupyterLab on the notebooks, with its options if any follow")
     lab.add_argument("--port", type=int, default=8888, help="port on 127.0.0.1 (default 8888)")
     lab.add_argument("--headless", action="store_true", help="do not open a browser")
     commands.add_parser("test", help="check format, lint and types, then run pytest, with its options if any follow")
@@ -32,8 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     losses.add_argument("name", nargs="?", help="a loss of the catalogue")
     chosen, rest = parser.parse_known_args(arguments)
     options = {name: value for name, value in vars(chosen).items() if name != "command"}
-    if chosen.command == "test":
-        options["pytest_options"] = rest
+    passed_on = {"test": "pytest_options", "lab": "jupyter_options"}
+    if chosen.command in passed_on:
+        options[passed_on[chosen.command]] = rest
     elif rest:
         parser.error(f"unknown arguments: {' '.join(rest)}")
     return RUN[chosen.command](**options)
@@ -54,11 +55,11 @@ def run_dashboard(port: int, headless: bool) -> int:
     return run([*command, "--server.port", str(port), "--server.headless", str(quiet).lower()])
 
 
-def run_lab(port: int, headless: bool) -> int:
+def run_lab(port: int, headless: bool, jupyter_options: list[str]) -> int:
     """JupyterLab on loopback, opened in the notebooks folder."""
     needs_checkout("notebooks")
     command = [sys.executable, "-m", "jupyterlab", "--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}"]
-    return run([*command, "--ServerApp.root_dir=notebooks", *(["--no-browser"] if headless else [])])
+    return run([*command, "--ServerApp.root_dir=notebooks", *(["--no-browser"] if headless else []), *jupyter_options])
 
 
 def run_test(pytest_options: list[str]) -> int:
