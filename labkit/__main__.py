@@ -7,8 +7,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from importlib import import_module
 
 from labkit.setup import ROOT, setup
+
+
+COMMANDS = ("train",)  # larger commands, each a module that registers itself
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -30,7 +34,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     notebooks.add_argument("names", nargs="*", help="only these sources (default: all)")
     losses = commands.add_parser("losses", help="list the losses, or show the card of one")
     losses.add_argument("name", nargs="?", help="a loss of the catalogue")
+    for module in COMMANDS:
+        import_module(f"labkit.commands.{module}").register(commands)
     chosen, rest = parser.parse_known_args(arguments)
+    if "run" in chosen and not rest:
+        code: int = chosen.run(chosen)
+        return code
     options = {name: value for name, value in vars(chosen).items() if name != "command"}
     passed_on = {"test": "pytest_options", "lab": "jupyter_options"}
     if chosen.command in passed_on:

@@ -1,13 +1,22 @@
 """The global batch: every process sees all embeddings, so that ranks are counted against everybody's items."""
 
+from __future__ import annotations
+
 import torch
 import torch.distributed as dist
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn.modules.batchnorm import _BatchNorm
+from torch.nn.parallel import DistributedDataParallel
 
 
 def is_distributed() -> bool:
     """Whether several processes train together."""
     return dist.is_available() and dist.is_initialized() and dist.get_world_size() > 1
+
+
+def rank() -> int:
+    """Number of this process; the first writes the run."""
+    return dist.get_rank() if is_distributed() else 0
 
 
 def gather_rows(rows: Tensor) -> tuple[Tensor, slice]:
@@ -26,3 +35,76 @@ def gather_rows(rows: Tensor) -> tuple[Tensor, slice]:
     dist.all_gather(parts, padded)
     first = sum(sizes[: dist.get_rank()])
     return torch.cat([part[:size] for part, size in zip(parts, sizes)]), slice(first, first + len(rows))
+
+
+def global_embeddings(own_rows: Tensor) -> Tensor:
+    """Embeddings of all processes, of which this process's own carry a gradient.
+
+    That gradient is multiplied by the number of processes, because DistributedDataParallel averages what must be added
+    up: each process holds only its own rows' share of the global loss's gradient.
+    """
+    if not is_distributed():
+        return own_rows
+    everyone, own = gather_rows(own_rows)
+    world = dist.get_world_size()
+    if own_rows.requires_grad:
+        own_rows.register_hook(lambda gradient: gradient * world)
+    return torch.cat([everyone[: own.start], own_rows, everyone[own.stop :]])
+
+
+def own_share(count: int) -> slice:
+    """The rows of a global batch that this process works on."""
+    if not is_distributed():
+        return slice(0, count)
+    bounds = [count * r // dist.get_world_size() for r in (dist.get_rank(), dist.get_rank() + 1)]
+    return slice(*bounds)
+
+
+def data_parallel(model: nn.Module, device: torch.device) -> nn.Module:
+    """The model for several processes, with batch statistics of the global batch."""
+    if not is_distributed():
+        return model
+    if device.type == "cuda":
+        model = nn.SyncBatchNorm.convert_sync_batchnorm(model)
+        return DistributedDataParallel(model, device_ids=[device])
+    for parent in model.modules():
+        for name, child in parent.named_children():
+            if isinstance(child, _BatchNorm):
+                setattr(parent, name, GlobalBatchNorm.of(child))
+    return DistributedDataParallel(model)
+
+
+class GlobalBatchNorm(_BatchNorm):
+    """Batch normalisation over all processes, for CPUs, where torch's SyncBatchNorm does not run."""
+
+    @classmethod
+    def of(cls, other: _BatchNorm) -> GlobalBatchNorm:
+        """Take over another BatchNorm's parameters and statistics."""
+        new = cls(other.num_features, other.eps, other.momentum, other.affine, other.track_running_stats)
+        new.load_state_dict(other.state_dict())
+        return new.train(other.training)
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        """Any number of dimensions."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """(N, C, …): normalised by the mean and variance over all processes' items."""
+        if not self.training or not is_distributed():
+            return super().forward(input)
+        from torch.distributed.nn.functional import all_reduce
+
+        over = [d for d in range(input.dim()) if d != 1]
+        count = input.numel() / input.shape[1]
+        sums = torch.stack([input.sum(over), input.square().sum(over), input.new_full((input.shape[1],), count)])
+        total, squares, items = all_reduce(sums)
+        mean = total / items
+        variance = squares / items - mean.square()
+        with torch.no_grad():
+            momentum = self.momentum or 0.1
+            assert self.running_mean is not None
+            assert self.running_var is not None
+            self.running_mean.lerp_(mean, momentum)
+            self.running_var.lerp_(variance * items / (items - 1), momentum)
+        shape = [1, -1, *[1] * (input.dim() - 2)]
+        normal: Tensor = (input - mean.view(shape)) * (variance + self.eps).rsqrt().view(shape)
+        return normal * self.weight.view(shape) + self.bias.view(shape) if self.affine else normal

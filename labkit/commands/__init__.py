@@ -1,0 +1,1 @@
+"""Commands of `python -m labkit`, one file each; each offers `register(commands)`."""

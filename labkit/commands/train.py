@@ -1,0 +1,174 @@
+"""python -m labkit train and sweep."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+RUNS = Path("runs")
+
+
+def register(commands: Any) -> None:
+    """Add the commands to the command line."""
+    train = commands.add_parser("train", help="train a preset, or go on with a run", description=DESCRIPTION)
+    train.add_argument("preset", nargs="?", help="a preset; without one, the presets are listed")
+    train.add_argument("--loss", help="a loss of `python -m labkit losses`, or untrained, or pixels")
+    train.add_argument("--seed", type=int, nargs="+", default=[0], help="one or several, trained one after another")
+    add_run_options(train)
+    train.add_argument("--resume", metavar="RUN", help="go on with this run (a folder or its id), and nothing else")
+    train.set_defaults(run=run_train)
+    sweep = commands.add_parser("sweep", help="train losses × seeds, skipping what is finished")
+    sweep.add_argument("preset", help="a preset of `python -m labkit train`")
+    sweep.add_argument("--losses", nargs="+", metavar="LOSS", help="losses, or all (default: the preset's own)")
+    sweep.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], help="default 0 1 2")
+    sweep.add_argument("--jobs", type=int, default=1, help="runs at a time (default 1)")
+    add_run_options(sweep)
+    sweep.set_defaults(run=run_sweep)
+
+
+DESCRIPTION = (
+    "Train a preset. Example: python -m labkit train omniglot --loss pnp-dq --seed 0 --set tau=0.02. Several processes "
+    "or machines: torchrun --nproc-per-node 2 -m labkit train omniglot."
+)
+
+
+def add_run_options(parser: argparse.ArgumentParser) -> None:
+    """What train and sweep share."""
+    parser.add_argument("--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", dest="settings",
+                        help="change an option of the loss (tau=0.02) or a setting (optimizer.lr=1e-3)")  # fmt: skip
+    parser.add_argument("--runs", type=Path, default=RUNS, help="where runs go (default runs/)")
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:N or mps")
+    parser.add_argument("--threads", type=int, help="CPU threads of a run (default: torch's own choice)")
+    parser.add_argument("--micro-batch", type=int, help="two passes with so many items at a time")
+    parser.add_argument("--keep", choices=("all", "embeddings", "metrics"), default="all",
+                        help="what a finished run keeps: all, no checkpoints, or metrics only")  # fmt: skip
+
+
+def run_train(args: argparse.Namespace) -> int:
+    """Train one or several seeds in this process."""
+    from labkit.training.config import describe, preset_names
+
+    if args.resume is None and args.preset is None:
+        print("Presets:")
+        for name in preset_names():
+            print(f"  {name:22} {describe(name)}")
+        print("\nTrain one with: python -m labkit train PRESET [--loss NAME] [--seed N] [--set KEY=VALUE]")
+        return 0
+    if args.threads:
+        import torch
+
+        torch.set_num_threads(args.threads)
+    try:
+        if args.resume is not None:
+            return resume_one(args)
+        return max(train_one(args, seed) for seed in args.seed)
+    except KeyboardInterrupt:
+        return 130
+    except (ValueError, RuntimeError, FloatingPointError, OSError) as error:
+        if os.environ.get("LABKIT_DEBUG"):
+            raise
+        print(f"labkit: {error}", file=sys.stderr)
+        return 2
+
+
+def train_one(args: argparse.Namespace, seed: int) -> int:
+    """One new run."""
+    from labkit.training.config import load_config
+    from labkit.training.loop import start
+
+    settings = parse_settings(args)
+    config = load_config(args.preset, args.loss, settings)
+    group = group_name(args.preset, config.loss, settings)
+    folder = free_folder(args.runs / f"{group}_s{seed}")
+    info = {"id": folder.name, "group": group, "overrides": settings, "command": command_line(args, seed)}
+    return report(folder, start(config, seed, folder, device=args.device, keep=args.keep, info=info))
+
+
+def resume_one(args: argparse.Namespace) -> int:
+    """Go on with a run."""
+    from labkit.training.loop import resume
+
+    folder = Path(args.resume)
+    if not folder.is_dir() and (args.runs / args.resume).is_dir():
+        folder = args.runs / args.resume
+    return report(folder, resume(folder, device=args.device))
+
+
+def report(folder: Path, info: dict[str, Any]) -> int:
+    """Say how it ended and what to do next."""
+    if int(os.environ.get("RANK", 0)) > 0:
+        return 0
+    if info["status"] != "finished":
+        print(f"labkit: {info['status']}; go on with: python -m labkit train --resume {folder}", file=sys.stderr)
+        return 130
+    summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+    test = summary["test"]
+    print(
+        f"{folder}: test R@1 {100 * test['R@1']:.2f} %, MAP@R {100 * test['MAP@R']:.2f} % "
+        f"(best of {summary['steps']} steps on validation: {summary['best_step']}; {summary['cpu_seconds']:.0f} CPU s)"
+    )
+    return 0
+
+
+def run_sweep(args: argparse.Namespace) -> int:
+    """Losses × seeds, each in a process of its own."""
+    from labkit.losses import CATALOG
+    from labkit.training.config import load_config
+    from labkit.training.queue import Job, run_queue
+
+    losses = args.losses or [None]
+    if losses == ["all"]:
+        losses = list(CATALOG)
+    settings = parse_settings(args)
+    try:
+        jobs = []
+        for loss in losses:
+            config = load_config(args.preset, loss, settings)  # refuse a wrong name before anything starts
+            jobs += [Job(args.preset, config.loss, seed, settings, args.keep) for seed in args.seeds]
+    except ValueError as error:
+        print(f"labkit: {error}", file=sys.stderr)
+        return 2
+    return run_queue(jobs, args.runs, parallel=args.jobs, device=args.device, threads=args.threads)
+
+
+def parse_settings(args: argparse.Namespace) -> dict[str, str]:
+    """`--set` entries, and `--micro-batch` as the setting it is."""
+    settings = {}
+    for entry in args.settings:
+        name, equals, value = entry.partition("=")
+        if not equals or not name:
+            raise ValueError(f"--set takes KEY=VALUE, such as tau=0.02; got {entry!r}")
+        settings[name] = value
+    if args.micro_batch:
+        settings["batch.micro"] = str(args.micro_batch)
+    return settings
+
+
+def group_name(preset: str, loss: str, settings: dict[str, str]) -> str:
+    """A run's id without its seed: what was chosen, readable, and safe as a folder name."""
+    parts = [preset, loss, *(f"{name.rpartition('.')[2]}={value}" for name, value in sorted(settings.items()))]
+    return re.sub(r"[^A-Za-z0-9_.=+,-]", "", "_".join(parts).replace(" ", ""))[:110]
+
+
+def free_folder(folder: Path) -> Path:
+    """The folder, or the first of folder-2, folder-3, … that holds no run."""
+    candidate, number = folder, 1
+    while (candidate / "run.json").exists():
+        number += 1
+        candidate = folder.with_name(f"{folder.name}-{number}")
+    return candidate
+
+
+def command_line(args: argparse.Namespace, seed: int) -> str:
+    """What to type to make this run again."""
+    parts = ["python -m labkit train", args.preset]
+    parts += [f"--loss {args.loss}"] if args.loss else []
+    parts += [f"--seed {seed}"]
+    parts += ["--set " + " ".join(args.settings)] if args.settings else []
+    parts += [f"--micro-batch {args.micro_batch}"] if args.micro_batch else []
+    return " ".join(parts)

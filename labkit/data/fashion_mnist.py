@@ -1,0 +1,143 @@
+"""Fashion-MNIST (Xiao et al., 2017): 70,000 grey images of clothes in ten classes, 28 × 28 pixels.
+
+Read from the four official idx files; without them, from a small subset that comes with labkit.
+MIT licence, © 2017 Zalando SE.
+"""
+
+from __future__ import annotations
+
+import gzip
+import math
+import zlib
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from labkit._validate import check_choice
+from labkit.data.dataset import Dataset, Splits
+from labkit.data.files import DataError, File, find, locate
+
+MIRRORS = (
+    "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/",
+    "https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion/",
+)
+
+
+def _official(name: str, sha256: str) -> File:
+    return File(name, "fashion-mnist", sha256, tuple(mirror + name for mirror in MIRRORS))
+
+
+FILES = {
+    "train-images": _official(
+        "train-images-idx3-ubyte.gz", "b0564c3eedabfbf835052cff8503ea422014ce006caf5b757f851416ee8300c7"
+    ),
+    "train-labels": _official(
+        "train-labels-idx1-ubyte.gz", "0ae29f65d86684f32d1b9c85147786c547b9c6aebcaf235f0400a0cce308b056"
+    ),
+    "test-images": _official(
+        "t10k-images-idx3-ubyte.gz", "cc1d090a38ace84dfa1aa66e3ada7c336ef481a96936906477e6dd344da56eaa"
+    ),
+    "test-labels": _official(
+        "t10k-labels-idx1-ubyte.gz", "8d3605d196f4be44669e46906da9733c8131fef761fdbfec72c424d5222f1a05"
+    ),
+}
+SUBSET = File("subset.npz", "fashion-mnist", "")
+CLASSES = (
+    "T-shirt/top",
+    "Trouser",
+    "Pullover",
+    "Dress",
+    "Coat",
+    "Sandal",
+    "Shirt",
+    "Sneaker",
+    "Bag",
+    "Ankle boot",
+)
+COARSE = ("tops", "trousers", "shoes", "bag")
+COARSE_OF = (0, 1, 0, 0, 0, 2, 0, 2, 3, 2)  # for each class of CLASSES
+HELD_OUT = 0.1
+
+
+def fashion_mnist(subset: str = "auto", per_class: int | None = None, merged: bool = False) -> Splits:
+    """Ten classes, the same in every split: the last tenth of each class's training images is validation.
+
+    subset: "full" for the official files, "embedded" for 200 + 100 images a class, "auto" for full where found.
+    per_class: train on the first so many images of each class only.
+    merged: train on four coarse classes (tops, trousers, shoes, bag); validation and test keep the ten.
+    """
+    check_choice("subset", subset, ("auto", "full", "embedded"))
+    if per_class is not None and (not isinstance(per_class, int) or isinstance(per_class, bool) or per_class < 1):
+        raise ValueError(f"per_class must be a whole number, 1 or above, or None; got {per_class!r}")
+    if subset == "auto":
+        subset = "full" if all(find(file.name, file.dataset) for file in FILES.values()) else "embedded"
+    whole, test = (read_official if subset == "full" else read_subset)()
+    train, validation = hold_out(whole)
+    if per_class is not None:
+        train = train.take((position_in_class(train.labels) < per_class).nonzero().flatten())
+    if merged:
+        train = replace(train, labels=torch.tensor(COARSE_OF)[train.labels], class_names=COARSE)
+    return Splits(train=train, validation=validation, test=test)
+
+
+def position_in_class(labels: torch.Tensor) -> torch.Tensor:
+    """For each sample, how many of its class come before it."""
+    one_hot = torch.nn.functional.one_hot(labels)
+    return (one_hot.cumsum(0) - 1).gather(1, labels[:, None]).flatten()
+
+
+def hold_out(data: Dataset) -> tuple[Dataset, Dataset]:
+    """Without the last tenth of each class, and that tenth."""
+    sizes = torch.bincount(data.labels, minlength=data.num_classes)
+    late = position_in_class(data.labels) >= (sizes - (HELD_OUT * sizes).ceil().long())[data.labels]
+    return data.take((~late).nonzero().flatten()), data.take(late.nonzero().flatten())
+
+
+def dataset(split: str, images: NDArray[np.uint8], labels: NDArray[np.uint8], index: NDArray[np.int64]) -> Dataset:
+    """Images (N, 1, 28, 28); an id names the split and the place in the official file."""
+    return Dataset(
+        name="fashion-mnist",
+        inputs=torch.from_numpy(images)[:, None],
+        labels=torch.from_numpy(labels.astype(np.int64)),
+        class_names=CLASSES,
+        ids=tuple(f"{split}-{i:05d}" for i in index),
+    )
+
+
+def read_official() -> tuple[Dataset, Dataset]:
+    """The 60,000 training and the 10,000 test images."""
+    halves = []
+    for split in ("train", "test"):
+        images, labels = (read_idx(locate(FILES[f"{split}-{kind}"])) for kind in ("images", "labels"))
+        halves.append(dataset(split, images, labels, np.arange(len(labels))))
+    return halves[0], halves[1]
+
+
+def read_subset() -> tuple[Dataset, Dataset]:
+    """The embedded 200 training and 100 test images a class."""
+    with np.load(locate(SUBSET), allow_pickle=False) as arrays:
+        train, test = (
+            dataset(split, *(arrays[f"{split}_{part}"] for part in ("images", "labels", "index")))
+            for split in ("train", "test")
+        )
+    return train, test
+
+
+def read_idx(path: Path) -> NDArray[np.uint8]:
+    """The array of bytes in a gzipped idx file: two zeros, type 8, number of dimensions, big-endian sizes, bytes."""
+    try:
+        with gzip.open(path, "rb") as opened:
+            data = opened.read()
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{path} is not a whole gzip file ({error}). Run `python -m labkit data get fashion-mnist`.") from error
+    if len(data) < 4 or data[:3] != b"\0\0\x08":
+        raise DataError(f"{path} is not an idx file of bytes: it starts with {data[:4]!r}, not with 00 00 08")
+    dimensions = data[3]
+    shape = tuple(int(size) for size in np.frombuffer(data[4:], ">u4", dimensions)) if len(data) >= 4 + 4 * dimensions else ()
+    expected = 4 + 4 * dimensions + math.prod(shape)
+    if len(data) != expected or not shape:
+        raise DataError(f"{path}: {len(data):,} bytes, but its header {shape} asks for {expected:,}")
+    return np.frombuffer(data, np.uint8, offset=4 + 4 * dimensions).reshape(shape).copy()

@@ -1,0 +1,215 @@
+"""Comparing runs over seeds: means with intervals, paired differences, curves, and tables for papers.
+
+The interval shown is Student's t interval of the mean: with 3 seeds it is wide (4.3 standard errors), and that is the
+truth. The percentile bootstrap, given besides, is too narrow with few seeds, since it never sees a value that was not
+drawn: simulated on normal values, an interval said to hold 95 % holds the mean in 51, 74, 83 and 90 % of the cases
+with 2, 3, 5 and 10 seeds, the t interval in 95 % of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from labkit.runs.contents import read_metrics
+from labkit.runs.read import Run, finite
+from labkit.runs.schema import RunError, check_one_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SPLITS = ("test", "validation", "test_last")
+RESAMPLES = 10_000
+BOOTSTRAP_SEED = 0
+SHARES = ("R@", "P@", "AP", "MAP", "nDCG", "MRR", "R-precision", "NMI")
+Interval = tuple[float, float]
+NONE: Interval = (float("nan"), float("nan"))
+
+
+@dataclass(frozen=True)
+class PairedDifference:
+    """How much better a group is than a baseline, seed by seed; the interval is a t interval, NaN for one seed."""
+
+    group: str
+    baseline: str
+    metric: str
+    seeds: tuple[int, ...]
+    differences: tuple[float, ...]
+    mean: float
+    low: float
+    high: float
+    wins: int
+    losses: int
+
+
+def is_share(metric: str) -> bool:
+    """Whether a metric lies in 0 … 1 and reads best in per cent."""
+    return metric.startswith(SHARES)
+
+
+def table(runs: Iterable[Run], metric: str = "R@1", split: str = "test") -> pd.DataFrame:
+    """One row a group of finished runs, by preset and then from the highest mean down.
+
+    Columns: group, preset, loss, n, mean, sd, low and high (95 % t interval of the mean), bootstrap_low and
+    bootstrap_high (percentile bootstrap, 10,000 resamples, seed 0), seeds, values. Fewer than two seeds have no
+    sd and no interval (NaN). `attrs["notes"]` says what a reader must know, e.g. that a seed was there twice.
+    """
+    import pandas as pd
+
+    chosen, notes = by_seed(runs, metric, split)
+    rows = []
+    for group, seeds in chosen.items():
+        values = np.array([seeds[seed].value(metric, split) for seed in sorted(seeds)], dtype=float)
+        first = next(iter(seeds.values()))
+        (low, high), (bootstrap_low, bootstrap_high) = t_interval(values), bootstrap_interval(values)
+        rows.append(
+            {
+                "group": group,
+                "preset": first.preset,
+                "loss": first.loss,
+                "n": len(values),
+                "mean": values.mean(),
+                "sd": values.std(ddof=1) if len(values) > 1 else np.nan,
+                "low": low,
+                "high": high,
+                "bootstrap_low": bootstrap_low,
+                "bootstrap_high": bootstrap_high,
+                "seeds": tuple(sorted(seeds)),
+                "values": tuple(values.tolist()),
+            }
+        )
+    rows.sort(key=lambda row: (row["preset"], -row["mean"], row["group"]))
+    columns = ["group", "preset", "loss", "n", "mean", "sd", "low", "high"]
+    frame = pd.DataFrame(rows, columns=[*columns, "bootstrap_low", "bootstrap_high", "seeds", "values"])
+    frame.attrs |= {"metric": metric, "split": split, "notes": notes}
+    return frame
+
+
+def by_seed(runs: Iterable[Run], metric: str, split: str) -> tuple[dict[str, dict[int, Run]], list[str]]:
+    """The finished runs that have a value, by group and seed, and notes on what makes the seeds differ by more."""
+    check_one_of("split", split, SPLITS)
+    groups: dict[str, dict[int, Run]] = {}
+    notes = []
+    for run in sorted(runs, key=lambda run: (run.text("started"), str(run.path))):
+        if run.status != "finished" or run.seed is None or run.value(metric, split) is None:
+            continue
+        seeds = groups.setdefault(run.group, {})
+        if run.seed in seeds:
+            notes.append(f"{run.group}: seed {run.seed} is there twice, the run started later counts ({run.path})")
+        seeds[run.seed] = run
+    for group, seeds in groups.items():
+        if len({str(run.info.get("data")) for run in seeds.values()}) > 1:
+            notes.append(f"{group}: its seeds ran on different data (data in run.json), so the mean mixes them")
+        if len({str(run.info.get("config")) for run in seeds.values()}) > 1:
+            notes.append(f"{group}: its seeds ran with different settings (config in run.json), so the mean mixes them")
+    return groups, notes
+
+
+def t_interval(values: np.ndarray) -> Interval:
+    """Student's 95 % interval of the mean; NaN for fewer than two values."""
+    from scipy.special import stdtrit
+
+    if len(values) < 2:
+        return NONE
+    half = float(stdtrit(len(values) - 1, 0.975)) * values.std(ddof=1) / len(values) ** 0.5
+    return float(values.mean() - half), float(values.mean() + half)
+
+
+def bootstrap_interval(values: np.ndarray) -> Interval:
+    """The percentile bootstrap's 95 % interval of the mean, with a fixed seed; NaN for fewer than two values."""
+    if len(values) < 2:
+        return NONE
+    drawn = np.random.default_rng(BOOTSTRAP_SEED).integers(len(values), size=(RESAMPLES, len(values)))
+    low, high = np.percentile(values[drawn].mean(axis=1), [2.5, 97.5])
+    return float(low), float(high)
+
+
+def paired_difference(
+    runs: Iterable[Run], group: str, baseline: str, metric: str = "R@1", split: str = "test"
+) -> PairedDifference:
+    """A group minus a baseline, paired by seed: what the seed does to both alike (first weights, batches) cancels."""
+    chosen, _ = by_seed(runs, metric, split)
+    for name, value in (("group", group), ("baseline", baseline)):
+        if value not in chosen:
+            known = ", ".join(sorted(chosen)[:20]) or "none"
+            raise RunError(f"{name}: no finished runs of {value!r} with {metric} on {split}; groups with it: {known}")
+    seeds = tuple(sorted(chosen[group].keys() & chosen[baseline].keys()))
+    if not seeds:
+        raise RunError(
+            f"{group} (seeds {sorted(chosen[group])}) and {baseline} (seeds {sorted(chosen[baseline])}) share no seed: "
+            "train one of them with a seed of the other"
+        )
+    values = [[chosen[name][seed].value(metric, split) for seed in seeds] for name in (group, baseline)]
+    differences = np.subtract(*np.array(values, dtype=float))
+    low, high = t_interval(differences)
+    return PairedDifference(
+        group=group,
+        baseline=baseline,
+        metric=metric,
+        seeds=seeds,
+        differences=tuple(differences.tolist()),
+        mean=float(differences.mean()),
+        low=low,
+        high=high,
+        wins=int((differences > 0).sum()),
+        losses=int((differences < 0).sum()),
+    )
+
+
+def curves(runs: Iterable[Run], metric: str = "R@1") -> pd.DataFrame:
+    """A metric while training, one row a point: id, group, loss, seed, step, value.
+
+    "loss", "lr" and other values of training rows come from those, all others from validation rows.
+    """
+    import pandas as pd
+
+    points = []
+    for run in runs:
+        for row in read_metrics(run):
+            value = finite(row.get(metric))
+            if value is not None:
+                points.append((run.id, run.group, run.loss, run.seed, row["step"], value))
+    return pd.DataFrame(points, columns=["id", "group", "loss", "seed", "step", "value"])
+
+
+def to_csv(frame: pd.DataFrame) -> str:
+    """A comparison as CSV; a text that a spreadsheet would take for a formula gets an apostrophe in front."""
+    plain = frame.copy()
+    for column in ("seeds", "values"):
+        plain[column] = [" ".join(map(repr, cell)) for cell in plain[column]]
+    for column in ("group", "preset", "loss"):
+        plain[column] = [
+            f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text for text in plain[column]
+        ]
+    return plain.to_csv(index=False, lineterminator="\n")
+
+
+def to_latex(frame: pd.DataFrame) -> str:
+    """A comparison as a LaTeX table (package booktabs): mean ± half the t interval, shares in per cent."""
+    metric = frame.attrs.get("metric", "value")
+    scale = 100 if is_share(metric) else 1
+    header = escape_latex(f"{metric} (%)" if scale == 100 else metric)
+    lines = [r"\begin{tabular}{llrr}", r"\toprule", rf"group & loss & seeds & {header} \\", r"\midrule"]
+    for group, loss, n, mean, low, high in zip(
+        *(frame[name] for name in ("group", "loss", "n", "mean", "low", "high"))
+    ):
+        value = with_interval(mean, low, high, scale).replace("±", r"\pm")
+        lines.append(rf"{escape_latex(group)} & {escape_latex(loss)} & {n} & ${value}$ \\")
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
+
+
+def with_interval(mean: float, low: float, high: float, scale: float) -> str:
+    """Mean ± half the interval's width, or the mean alone where there is no interval."""
+    digits = 2 if scale == 100 else 4
+    shown = f"{mean * scale:.{digits}f}"
+    return shown if np.isnan(low) else f"{shown} ± {(high - low) / 2 * scale:.{digits}f}"
+
+
+def escape_latex(text: str) -> str:
+    """Text that LaTeX prints as it is."""
+    special = {mark: f"\\{mark}" for mark in "&%$#_{}"}
+    special |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    return "".join(special.get(mark, mark) for mark in text)

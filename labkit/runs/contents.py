@@ -1,0 +1,138 @@
+"""What a run holds besides its summary: curves, embeddings, samples, projections."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from labkit.runs.schema import PROJECTIONS, RunError, check_one_of, run_file
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa  # type: ignore[import-untyped]
+    from torch import Tensor
+
+    from labkit.runs.read import Run
+
+MAX_LINE = 2**20  # bytes; a longer line falls into pieces, each of them broken
+MAX_ROWS = 10_000_000  # a small parquet file can claim billions of rows
+
+
+def read_metrics(run: Run) -> list[dict[str, Any]]:
+    """The rows of metrics.jsonl by step; a broken line is left out, and of a step logged twice the later row counts.
+
+    A run that was killed leaves half a line at the end; one that was resumed repeats the steps since its checkpoint.
+    """
+    if not run.has("metrics.jsonl"):
+        return []
+    rows = {(row["step"], str(row.get("split", ""))): row for row in read_lines(run) if row is not None}
+    return sorted(rows.values(), key=lambda row: row["step"])
+
+
+def read_lines(run: Run) -> Iterator[dict[str, Any] | None]:
+    """The lines of metrics.jsonl as they stand, None for a broken one."""
+    with file_of(run, "metrics.jsonl").open("rb") as file:
+        while line := file.readline(MAX_LINE):
+            try:
+                row = json.loads(line)
+            except (ValueError, RecursionError):
+                row = None
+            yield row if isinstance(row, dict) and isinstance(row.get("step"), int) else None
+
+
+def read_embeddings(run: Run) -> Tensor:
+    """Embeddings of the test samples (n, d), float32, as the model gave them (not normalised)."""
+    return read_tensors(run, "embeddings.safetensors", {"embeddings": 2})["embeddings"].float()
+
+
+def read_frames(run: Run) -> tuple[Tensor, Tensor]:
+    """Embeddings while training (F, n, d), float32, and the step of each frame (F,)."""
+    tensors = read_tensors(run, "frames.safetensors", {"frames": 3, "steps": 1})
+    frames, steps = tensors["frames"].float(), tensors["steps"].long()
+    if len(frames) != len(steps):
+        raise RunError(f"run {run.id}: frames.safetensors has {len(frames)} frames but {len(steps)} steps")
+    return frames, steps
+
+
+def read_tensors(run: Run, name: str, ranks: dict[str, int]) -> dict[str, Tensor]:
+    """Some tensors of a safetensors file, each with the given number of axes."""
+    from safetensors import SafetensorError, safe_open
+
+    path = file_of(run, name)
+    try:
+        with safe_open(path, framework="pt") as file:
+            tensors = {key: file.get_tensor(key) for key in ranks}
+    except (SafetensorError, OSError) as error:
+        raise RunError(f"run {run.id}: {name} is damaged or lacks a tensor: {error}") from None
+    for key, rank in ranks.items():
+        if tensors[key].dim() != rank:
+            raise RunError(
+                f"run {run.id}: {key} in {name} must have {rank} axes, got shape {tuple(tensors[key].shape)}"
+            )
+    return tensors
+
+
+def file_of(run: Run, name: str) -> Path:
+    """The path of one of the run's files, or an error that names the run."""
+    try:
+        return run_file(run.path, name)
+    except RunError as error:
+        raise RunError(f"run {run.id} ({run.status}): {error}") from None
+
+
+def read_samples(run: Run) -> pd.DataFrame:
+    """The samples, one for each row of the embeddings: id, label, class_name, split and the data set's columns."""
+    import pyarrow as pa  # type: ignore[import-untyped]
+
+    table = read_parquet(run, "samples.parquet", ("id", "label"))
+    if not pa.types.is_integer(table.schema.field("label").type):
+        raise RunError(f"run {run.id}: label in samples.parquet must hold whole numbers")
+    frame: pd.DataFrame = table.to_pandas(ignore_metadata=True)
+    return frame
+
+
+def read_projection(run: Run, name: str) -> pd.DataFrame:
+    """A stored projection: id, x, y; how it was made is in `attrs["parameters"]`."""
+    import pyarrow as pa  # type: ignore[import-untyped]
+
+    check_one_of("name", name, PROJECTIONS)
+    if not run.has(f"projections/{name}.parquet"):
+        raise RunError(f"run {run.id} has no {name} projection yet: `python -m labkit project {run.id}` makes it")
+    table = read_parquet(run, f"projections/{name}.parquet", ("id", "x", "y"))
+    if not all(pa.types.is_floating(table.schema.field(axis).type) for axis in "xy"):
+        raise RunError(f"run {run.id}: x and y of the {name} projection must hold numbers")
+    frame: pd.DataFrame = table.to_pandas(ignore_metadata=True)
+    try:
+        frame.attrs["parameters"] = json.loads((table.schema.metadata or {}).get(b"parameters", b"{}"))
+    except (ValueError, RecursionError):
+        raise RunError(f"run {run.id}: the parameters of the {name} projection are damaged") from None
+    return frame
+
+
+def read_parquet(run: Run, name: str, columns: tuple[str, ...]) -> pa.Table:
+    """A parquet file of plain columns, with the named ones among them, and ids that are texts without repetition."""
+    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow.parquet as pq  # type: ignore[import-untyped]
+
+    path = file_of(run, name)
+    try:
+        with pq.ParquetFile(path) as file:
+            if file.metadata.num_rows > MAX_ROWS:
+                raise RunError(f"run {run.id}: {name} claims {file.metadata.num_rows:,} rows, over {MAX_ROWS:,}")
+            table = file.read()
+    except (pa.ArrowException, OSError) as error:
+        raise RunError(f"run {run.id}: {name} is damaged: {str(error)[:200]}") from None
+    if missing := [column for column in columns if column not in table.column_names]:
+        raise RunError(f"run {run.id}: {name} lacks the columns {', '.join(missing)}")
+    if len(set(table.column_names)) < table.num_columns or any(
+        pa.types.is_nested(field.type) for field in table.schema
+    ):
+        raise RunError(f"run {run.id}: {name} must hold plain columns, each with a name of its own")
+    ids = table.column("id")
+    if not (pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type)) or ids.null_count:
+        raise RunError(f"run {run.id}: id in {name} must hold a text in every row")
+    if len(ids.unique()) < len(ids):
+        raise RunError(f"run {run.id}: an id occurs twice in {name}")
+    return table

@@ -1,0 +1,47 @@
+"""Files that are either whole or not there: written beside their place, flushed to disk, then renamed."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+
+@contextmanager
+def atomic(path: Path) -> Iterator[Path]:
+    """A temporary path to write to; it takes its place at the end, and vanishes if anything goes wrong before."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield temporary
+        with temporary.open("rb") as file:
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write bytes atomically."""
+    with atomic(path) as temporary:
+        temporary.write_bytes(data)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write JSON atomically, readable and with stable order; NaN is refused, since JSON has none."""
+    text = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False)
+    write_bytes(path, (text + "\n").encode())
+
+
+def write_safetensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> None:
+    """Write tensors atomically in the safetensors format, which holds numbers only and cannot run code."""
+    from safetensors.torch import save_file
+
+    whole = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    with atomic(path) as temporary:
+        save_file(whole, temporary, metadata)

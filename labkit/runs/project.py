@@ -1,0 +1,130 @@
+"""Projecting embeddings to the plane, once and for all: a page that shows them later only reads two columns."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from labkit.runs.contents import read_embeddings, read_samples
+from labkit.runs.read import Run
+from labkit.runs.schema import PROJECTIONS, RunError, check_one_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+
+NEIGHBOURS = 15
+MIN_DIST = 0.1
+
+
+def project(run: Run, methods: Sequence[str] = PROJECTIONS, max_points: int = 10_000, seed: int = 0) -> dict[str, Path]:
+    """Write projections/pca.parquet and umap.parquet of the L2-normalised embeddings; returns the files by method.
+
+    PCA shows every point. UMAP (cosine) shows at most max_points, drawn evenly from all classes. With three dimensions
+    or fewer UMAP is left out: what the model does can be seen as it is.
+    """
+    for method in methods:
+        check_one_of("methods", method, PROJECTIONS)
+    if max_points < 3:
+        raise ValueError(f"max_points must be 3 or above, got {max_points}")
+    embeddings, ids, labels = read_points(run)
+    written = {}
+    for method in dict.fromkeys(methods):
+        rows = np.arange(len(ids))
+        parameters: dict[str, Any] = {"method": method, "seed": seed, "of": len(ids)}
+        if method == "pca":
+            points, found = pca(embeddings, seed)
+        elif embeddings.shape[1] <= 3:
+            say(f"{run.id}: no UMAP of {embeddings.shape[1]} dimensions, look at the embedding itself")
+            continue
+        else:
+            rows = stratified(labels, max_points, seed)
+            say(f"{run.id}: UMAP of {len(rows):,} points; the first in a session takes a minute or more")
+            points, found = umap(embeddings[rows], seed)
+        path = run.path / "projections" / f"{method}.parquet"
+        write_projection(path, ids[rows], points, parameters | {"points": len(rows)} | found)
+        written[method] = path
+    return written
+
+
+def read_points(run: Run) -> tuple[Floats, NDArray[np.object_], NDArray[np.int64]]:
+    """Embeddings on the unit sphere, ids and labels."""
+    embeddings, samples = read_embeddings(run), read_samples(run)
+    if len(embeddings) != len(samples):
+        raise RunError(f"run {run.id}: {len(embeddings)} embeddings but {len(samples)} samples")
+    if len(embeddings) < 3:
+        raise RunError(f"run {run.id}: a projection needs at least 3 embeddings, got {len(embeddings)}")
+    if not embeddings.isfinite().all():
+        raise RunError(f"run {run.id}: the embeddings hold NaN or infinite values, so the training went astray")
+    unit = embeddings / embeddings.norm(dim=1, keepdim=True).clamp_min(1e-12)
+    return unit.numpy(), samples["id"].to_numpy(object), samples["label"].to_numpy(np.int64)
+
+
+def pca(embeddings: Floats, seed: int) -> tuple[Floats, dict[str, Any]]:
+    """The two directions of largest spread; each is turned so that its largest entry is positive."""
+    from sklearn.decomposition import PCA
+
+    found = PCA(min(2, *embeddings.shape), random_state=seed).fit(embeddings)
+    axes = found.components_
+    signs = np.sign(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)])
+    points = np.zeros((len(embeddings), 2), dtype=np.float32)
+    points[:, : len(axes)] = (embeddings - found.mean_) @ (axes * signs[:, None]).T
+    return points, {"explained_variance_ratio": [float(share) for share in found.explained_variance_ratio_]}
+
+
+def umap(embeddings: Floats, seed: int) -> tuple[Floats, dict[str, Any]]:
+    """UMAP by cosine; with a seed it runs on one thread, and gives the same picture each time on one machine."""
+    import warnings
+
+    import umap as umap_learn  # type: ignore[import-untyped]
+
+    neighbours = min(NEIGHBOURS, len(embeddings) - 1)
+    model = umap_learn.UMAP(
+        n_neighbors=neighbours, min_dist=MIN_DIST, metric="cosine", random_state=seed, n_jobs=1, verbose=True
+    )
+    # its progress belongs with the other messages, not in the output
+    with contextlib.redirect_stdout(sys.stderr), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        points = model.fit_transform(embeddings)
+    found = {"metric": "cosine", "n_neighbors": neighbours, "min_dist": MIN_DIST, "version": umap_learn.__version__}
+    return np.asarray(points, dtype=np.float32), found
+
+
+def stratified(labels: NDArray[np.int64], count: int, seed: int) -> NDArray[np.int64]:
+    """Rows of at most `count` samples in their order: the same share of each class, and one of each while they last."""
+    if count >= len(labels):
+        return np.arange(len(labels))
+    random = np.random.default_rng(seed)
+    shuffled = random.permutation(len(labels))
+    _, classes, sizes = np.unique(labels[shuffled], return_inverse=True, return_counts=True)
+    order = np.argsort(classes, kind="stable")
+    place = np.empty(len(labels), dtype=np.int64)  # 0, 1, 2 … within each class
+    place[order] = np.arange(len(labels)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    # by how far through its class a sample comes; ties stay in the shuffled order
+    chosen = np.argsort(place / sizes[classes], kind="stable")[:count]
+    return np.sort(shuffled[chosen])
+
+
+def write_projection(path: Path, ids: NDArray[np.object_], points: Floats, parameters: dict[str, Any]) -> None:
+    """id, x, y, and how they were made, atomically."""
+    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow.parquet as pq  # type: ignore[import-untyped]
+
+    from labkit.runs.files import atomic
+
+    columns = {"id": pa.array(ids, pa.string()), "x": pa.array(points[:, 0]), "y": pa.array(points[:, 1])}
+    table = pa.table(columns).replace_schema_metadata({"parameters": json.dumps(parameters)})
+    with atomic(path) as temporary:
+        pq.write_table(table, temporary, compression="zstd")
+
+
+def say(message: str) -> None:
+    """A message for the person waiting."""
+    print(f"labkit: {message}", file=sys.stderr, flush=True)

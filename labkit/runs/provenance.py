@@ -1,0 +1,56 @@
+"""Where a number comes from: code, libraries, machine, data."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from labkit.data.dataset import Splits
+from labkit.setup import ROOT
+
+
+def code_version() -> dict[str, Any]:
+    """The commit the code is at, and whether files of the package differ from it; None outside a clone."""
+
+    def git(*arguments: str) -> str | None:
+        try:
+            done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=10)
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+        return done.stdout.strip() if done.returncode == 0 else None
+
+    changed = git("status", "--porcelain", "--", "labkit")
+    return {"commit": git("rev-parse", "HEAD"), "dirty": None if changed is None else bool(changed)}
+
+
+def library_versions() -> dict[str, str]:
+    """Versions that may change a result."""
+    found = {"python": platform.python_version()}
+    for name in ("labkit", "torch", "numpy"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "unknown"
+    return found
+
+
+def host() -> dict[str, str]:
+    """The kind of machine, not its name."""
+    return {"system": platform.system(), "machine": platform.machine()}
+
+
+def data_facts(splits: Splits) -> dict[str, Any]:
+    """Sizes and a hash over everything that was trained and tested on."""
+    import hashlib
+
+    parts = [part for part in (splits.train, splits.validation, splits.test, splits.gallery) if part is not None]
+    digest = hashlib.sha256("".join(part.fingerprint() for part in parts).encode()).hexdigest()
+    facts: dict[str, Any] = {"name": splits.train.name, "sha256": digest}
+    for name in ("train", "validation", "test"):
+        part = getattr(splits, name)
+        facts |= {name: len(part), f"{name}_classes": len(part.labels.unique())}
+    if splits.gallery is not None:
+        facts["gallery"] = len(splits.gallery)
+    return facts

@@ -1,0 +1,135 @@
+"""Writing a run while it happens: one folder of plain files that is readable at every moment."""
+
+from __future__ import annotations
+
+import errno
+import json
+import math
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Protocol
+
+from labkit.runs.files import write_json
+
+SCHEMA = 1
+
+
+class Tracker(Protocol):
+    """What training tells of itself; a team may keep its own tracker besides the files."""
+
+    def log(self, row: Mapping[str, Any]) -> None:
+        """One line of metrics, with its step."""
+
+    def finish(self, status: str, summary: Mapping[str, Any] | None = None, error: str | None = None) -> None:
+        """The end, whatever it was."""
+
+
+class FileTracker:
+    """The run directory: run.json, metrics.jsonl, summary.json."""
+
+    def __init__(self, folder: Path, info: dict[str, Any]) -> None:
+        """Use `create` or `reopen`."""
+        self.folder = folder
+        self.info = info
+
+    @classmethod
+    def create(cls, folder: Path, info: dict[str, Any]) -> FileTracker:
+        """A new run; the folder must not hold one yet."""
+        if (folder / "run.json").exists():
+            raise ValueError(f"{folder} holds a run already: choose another place, or --resume it")
+        tracker = cls(folder, {"schema": SCHEMA} | info)
+        tracker.mark("running")
+        return tracker
+
+    @classmethod
+    def reopen(cls, folder: Path, info: dict[str, Any], step: int) -> FileTracker:
+        """Go on with a run at a step: rows after it are dropped, since they will come again."""
+        tracker = cls(folder, info)
+        path = folder / "metrics.jsonl"
+        if path.exists():
+            kept = [line for line in path.read_text(encoding="utf-8").splitlines() if step_of(line) <= step]
+            with explained(folder):
+                path.write_text("".join(line + "\n" for line in kept), encoding="utf-8")
+        tracker.mark("running")
+        return tracker
+
+    def mark(self, status: str, **changes: Any) -> None:
+        """Write run.json with a new status."""
+        self.info |= {"status": status, **changes}
+        if status == "running":
+            self.info |= {"error": None, "ended": None, "pid": os.getpid(), "pid_started": process_start(os.getpid())}
+            self.info.setdefault("started", now())
+        with explained(self.folder):
+            write_json(self.folder / "run.json", self.info)
+
+    def log(self, row: Mapping[str, Any]) -> None:
+        """Append one line and flush it, so that a killed process loses at most the line it was writing."""
+        line = json.dumps(without_nan(dict(row)), allow_nan=False)
+        with explained(self.folder), (self.folder / "metrics.jsonl").open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
+
+    def finish(self, status: str, summary: Mapping[str, Any] | None = None, error: str | None = None) -> None:
+        """Write the summary first, then the status: a finished run has both."""
+        if summary is not None:
+            with explained(self.folder):
+                write_json(self.folder / "summary.json", {"schema": SCHEMA} | without_nan(dict(summary)))
+        self.mark(status, ended=now(), error=error)
+
+
+@contextmanager
+def explained(folder: Path) -> Iterator[None]:
+    """A full disk or a lost right becomes a sentence that says what is still there and what to do."""
+    try:
+        yield
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        reason = "the disk is full" if full else error.strerror or str(error)
+        raise WriteError(
+            f"cannot write to {folder}: {reason}; what was written before is intact; make room, then go on with "
+            f"`python -m labkit train --resume {folder}`"
+        ) from error
+
+
+class WriteError(RuntimeError):
+    """A run could not be written."""
+
+
+def step_of(line: str) -> float:
+    """The step of a line of metrics; a broken line counts as after everything."""
+    try:
+        return float(json.loads(line)["step"])
+    except (ValueError, KeyError, TypeError):
+        return math.inf
+
+
+def without_nan(value: Any) -> Any:
+    """JSON has neither NaN nor infinity: they become null."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, Mapping):
+        return {key: without_nan(entry) for key, entry in value.items()}
+    return value
+
+
+def now() -> str:
+    """UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def process_start(pid: int) -> float | None:
+    """When a process started, in clock ticks since boot, to tell it from a later one with the same number."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return float(fields[19])
+
+
+def remove_folder(folder: Path) -> None:
+    """Delete a folder inside a run, if it is there."""
+    if folder.is_dir():
+        shutil.rmtree(folder)

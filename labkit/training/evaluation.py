@@ -1,0 +1,84 @@
+"""Embedding a data set and measuring it."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from labkit import metrics
+from labkit.data.dataset import Dataset, Splits
+from labkit.training.config import Config
+from labkit.training.devices import autocast
+from labkit.training.distributed import gather_rows, is_distributed
+from labkit.training.inputs import evaluation_batches
+from labkit.training.state import State
+
+WHILE_TRAINING = ("R@1", "R@10", "MAP@R", "nDCG@10", "intra", "inter", "CSC")
+KS = (1, 2, 4, 8, 10, 16, 100)
+
+
+@torch.no_grad()
+def embed(state: State, data: Dataset, config: Config) -> Tensor:
+    """Embeddings (N, D) of a data set, float32; several processes share the work and all get all of it."""
+    was_training = state.module.training
+    state.module.eval()
+    parts = []
+    with autocast(state.device):
+        for rows in evaluation_batches(data, config.images, 512 if data.in_memory else 128, state.device):
+            parts.append(state.module(rows).float())
+    state.module.train(was_training)
+    own = torch.cat(parts) if parts else torch.zeros(0, config.model["dim"], device=state.device)
+    return gather_rows(own)[0]
+
+
+def measure_validation(state: State, splits: Splits, config: Config) -> dict[str, float]:
+    """The few metrics that a curve shows."""
+    embeddings = embed(state, splits.validation, config)
+    found = metrics.evaluate(
+        embeddings, splits.validation.labels.to(embeddings.device), (1, 10),
+        progress=False, distributed=is_distributed(),
+    )  # fmt: skip
+    return {name: found[name] for name in WHILE_TRAINING}
+
+
+def measure_test(state: State, splits: Splits, config: Config) -> tuple[dict[str, float], Tensor]:
+    """Every metric on the test classes, and their embeddings."""
+    embeddings = embed(state, splits.test, config)
+    labels = splits.test.labels.to(embeddings.device)
+    against = splits.gallery
+    found = metrics.evaluate(
+        embeddings, labels, KS, nmi=config.record.nmi, progress=False, distributed=is_distributed(),
+        gallery=None if against is None else embed(state, against, config),
+        gallery_labels=None if against is None else against.labels.to(embeddings.device),
+    )  # fmt: skip
+    found["CSC-raw"] = metrics.csc(embeddings, labels, normalize=False)
+    return found, embeddings
+
+
+def measure_train(state: State, splits: Splits, config: Config, limit: int = 10_000) -> dict[str, float]:
+    """The same on (at most `limit` of) the training samples, without augmentation."""
+    data = splits.train
+    data = data.take(torch.arange(0, len(data), max(1, len(data) // limit)))
+    embeddings = embed(state, data, config)
+    found = metrics.evaluate(
+        embeddings, data.labels.to(embeddings.device), (1, 10), progress=False, distributed=is_distributed()
+    )
+    return {name: found[name] for name in WHILE_TRAINING}
+
+
+def stratified(labels: Tensor, count: int) -> Tensor:
+    """Indices of about `count` samples: whole classes, evenly spread, so that neighbours keep their meaning."""
+    if count >= len(labels):
+        return torch.arange(len(labels))
+    classes = labels.unique()
+    wanted = max(1, round(len(classes) * count / len(labels)))
+    if wanted < 10:  # few large classes: take a share of each
+        chosen = torch.linspace(0, len(labels) - 1, count).round().long()
+        return labels.argsort(stable=True)[chosen].sort().values
+    kept = classes[torch.linspace(0, len(classes) - 1, wanted).round().long()]
+    return torch.isin(labels, kept).nonzero().flatten()
+
+
+def num_parameters(model: nn.Module) -> int:
+    """How many numbers a model learns."""
+    return sum(p.numel() for p in model.parameters() if p.requires_grad)

@@ -1,0 +1,157 @@
+"""All that training changes: the model, the loss's own vectors, the optimizer; and its file on disk.
+
+Random numbers are not part of it: they depend on (seed, step) alone.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from labkit.losses import CATALOG
+from labkit.models import build
+from labkit.runs.files import write_safetensors
+from labkit.training.config import BASELINES, Config, OptimizerConfig
+from labkit.training.devices import grad_scaler
+from labkit.training.distributed import data_parallel
+
+
+@dataclass
+class Progress:
+    """How far a run is, and what it found; saved with every checkpoint."""
+
+    step: int = 0
+    best_step: int = -1
+    best: dict[str, float] = field(default_factory=dict)
+    without_better: int = 0
+    loss: float | None = None
+    wall_seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    peak_memory_mb: float = 0.0
+    frame_steps: list[int] = field(default_factory=list)
+
+
+@dataclass
+class State:
+    """What a training step works on. `module` is the bare model, `model` the one that several processes share."""
+
+    module: nn.Module
+    model: nn.Module
+    loss: nn.Module
+    optimizer: torch.optim.Optimizer
+    scaler: torch.amp.GradScaler | None
+    device: torch.device
+    progress: Progress = field(default_factory=Progress)
+    frames: list[Tensor] = field(default_factory=list)
+
+
+def build_state(config: Config, num_classes: int, seed: int, device: torch.device) -> State:
+    """Everything at its start, the same for the same seed whatever the device."""
+    torch.manual_seed(seed)
+    options = dict(config.model)
+    name = "pixels" if config.loss == "pixels" else options.pop("name")
+    module = build(name, options.pop("dim"), **options) if name != "pixels" else build("pixels", 0)
+    loss = build_loss(config, num_classes)
+    module, loss = module.to(device), loss.to(device)
+    if device.type == "cuda":
+        module = module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    model = data_parallel(module, device)
+    return State(
+        module, model, loss, build_optimizer(module, loss, config.optimizer, device), grad_scaler(device), device
+    )
+
+
+def build_loss(config: Config, num_classes: int) -> nn.Module:
+    """The loss of the catalogue with its options; a baseline has none."""
+    if config.loss in BASELINES:
+        return nn.Identity()
+    return CATALOG[config.loss].build(num_classes, config.model["dim"], **config.loss_options)
+
+
+def build_optimizer(
+    model: nn.Module, loss: nn.Module, config: OptimizerConfig, device: torch.device
+) -> torch.optim.Optimizer:
+    """One optimizer, two learning rates: the model's and that of the loss's own vectors."""
+    groups: list[dict[str, Any]] = [
+        {"params": [p for p in part.parameters() if p.requires_grad], "lr": rate, "rate": rate}
+        for part, rate in ((model, config.lr), (loss, config.proxy_lr))
+    ]
+    groups = [group for group in groups if group["params"]] or [
+        {"params": [nn.Parameter(torch.zeros(()))], "rate": 0.0}
+    ]
+    fused = device.type == "cuda"
+    if config.name == "sgd":
+        return torch.optim.SGD(groups, momentum=0.9, nesterov=True, weight_decay=config.weight_decay, fused=fused)
+    kind = torch.optim.AdamW if config.name == "adamw" else torch.optim.Adam
+    return kind(groups, weight_decay=config.weight_decay, fused=fused)
+
+
+def set_learning_rate(optimizer: torch.optim.Optimizer, config: OptimizerConfig, step: int, steps: int) -> float:
+    """Set the rates for this step; returns the share of the full rate."""
+    share = learning_rate_share(config, step, steps)
+    for group in optimizer.param_groups:
+        group["lr"] = group["rate"] * share
+    return share
+
+
+def learning_rate_share(config: OptimizerConfig, step: int, steps: int) -> float:
+    """1 at full rate: linear warm-up, then cosine to 0, constant, or steps at the milestones."""
+    if step < config.warmup:
+        return (step + 1) / config.warmup
+    done = (step - config.warmup) / max(1, steps - config.warmup)
+    if config.schedule == "cosine":
+        return 0.5 * (1 + math.cos(math.pi * done))
+    if config.schedule == "step":
+        return float(config.decay ** sum(done >= milestone for milestone in config.milestones))
+    return 1.0
+
+
+def save_checkpoint(path: Path, state: State) -> None:
+    """Write everything to one safetensors file, atomically."""
+    tensors = {f"model.{name}": t for name, t in state.module.state_dict().items()}
+    tensors |= {f"loss.{name}": t for name, t in state.loss.state_dict().items()}
+    for number, entry in state.optimizer.state_dict()["state"].items():
+        tensors |= {f"optimizer.{number}.{name}": torch.as_tensor(t) for name, t in entry.items() if t is not None}
+    if state.frames:
+        tensors["frames"] = torch.stack(state.frames)
+    header = {"progress": json.dumps(asdict(state.progress))}
+    if state.scaler is not None:
+        header["scaler"] = json.dumps(state.scaler.state_dict())
+    # tied or shared storage would be refused by the format; clones are safe and small
+    write_safetensors(path, {name: t.clone() for name, t in tensors.items()}, header)
+
+
+def load_checkpoint(path: Path, state: State) -> None:
+    """Put a checkpoint's content into a state that was built from the same configuration."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="pt", device="cpu") as file:
+            header = file.metadata()
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+    except SafetensorError as error:
+        raise ValueError(f"{path} is not a whole checkpoint ({error}); delete it to start the run anew") from None
+    load_weights(tensors, state)
+    current = state.optimizer.state_dict()
+    entries: dict[int, dict[str, Tensor]] = {}
+    for name, tensor in tensors.items():
+        if name.startswith("optimizer."):
+            _, number, key = name.split(".", 2)
+            entries.setdefault(int(number), {})[key] = tensor
+    state.optimizer.load_state_dict({"state": entries, "param_groups": current["param_groups"]})
+    if state.scaler is not None and "scaler" in header:
+        state.scaler.load_state_dict(json.loads(header["scaler"]))
+    state.progress = Progress(**json.loads(header["progress"]))
+    state.frames = list(tensors["frames"]) if "frames" in tensors else []
+
+
+def load_weights(tensors: dict[str, Tensor], state: State) -> None:
+    """Model and loss only, as evaluation needs them."""
+    for part, prefix in ((state.module, "model."), (state.loss, "loss.")):
+        part.load_state_dict({n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)})
