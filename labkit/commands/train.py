@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import re
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -99,6 +100,14 @@ def resume_one(args: argparse.Namespace) -> int:
     return report(folder, resume(folder, device=args.device))
 
 
+def headline(summary: dict[str, Any]) -> str:
+    """The result in a few words; without a test, the validation classes."""
+    split = "test" if summary["test"] else "validation"
+    found = summary[split]
+    scores = ", ".join(f"{name} {100 * found[name]:.2f} %" for name in ("R@1", "MAP@R") if name in found)
+    return f"{split} {scores}, {summary['cpu_seconds']:.0f} CPU s"
+
+
 def report(folder: Path, info: dict[str, Any]) -> int:
     """Say how it ended and what to do next."""
     if int(os.environ.get("RANK", 0)) > 0:
@@ -107,11 +116,7 @@ def report(folder: Path, info: dict[str, Any]) -> int:
         print(f"labkit: {info['status']}; go on with: python -m labkit train --resume {folder}", file=sys.stderr)
         return 130
     summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
-    test = summary["test"]
-    print(
-        f"{folder}: test R@1 {100 * test['R@1']:.2f} %, MAP@R {100 * test['MAP@R']:.2f} % "
-        f"(best of {summary['steps']} steps on validation: {summary['best_step']}; {summary['cpu_seconds']:.0f} CPU s)"
-    )
+    print(f"{folder}: {headline(summary)} (best step on validation: {summary['best_step']} of {summary['steps']})")
     return 0
 
 
@@ -126,10 +131,9 @@ def run_sweep(args: argparse.Namespace) -> int:
         losses = list(CATALOG)
     settings = parse_settings(args)
     try:
-        jobs = []
-        for loss in losses:
-            config = load_config(args.preset, loss, settings)  # refuse a wrong name before anything starts
-            jobs += [Job(args.preset, config.loss, seed, settings, args.keep) for seed in args.seeds]
+        # every configuration is read first, so that a wrong name is refused before anything starts
+        names = [load_config(args.preset, loss, settings).loss for loss in losses]
+        jobs = [Job(args.preset, loss, (seed,), settings, args.keep) for loss in names for seed in args.seeds]
     except ValueError as error:
         print(f"labkit: {error}", file=sys.stderr)
         return 2
@@ -166,9 +170,9 @@ def free_folder(folder: Path) -> Path:
 
 def command_line(args: argparse.Namespace, seed: int) -> str:
     """What to type to make this run again."""
-    parts = ["python -m labkit train", args.preset]
-    parts += [f"--loss {args.loss}"] if args.loss else []
-    parts += [f"--seed {seed}"]
-    parts += ["--set " + " ".join(args.settings)] if args.settings else []
-    parts += [f"--micro-batch {args.micro_batch}"] if args.micro_batch else []
-    return " ".join(parts)
+    parts = ["python", "-m", "labkit", "train", args.preset]
+    parts += ["--loss", args.loss] if args.loss else []
+    parts += ["--seed", str(seed)]
+    parts += ["--set", *args.settings] if args.settings else []
+    parts += ["--micro-batch", str(args.micro_batch)] if args.micro_batch else []
+    return shlex.join(parts)

@@ -20,6 +20,7 @@ from labkit._validate import check_choice
 from labkit.data.dataset import Dataset, Splits
 from labkit.data.files import DataError, File, find, locate
 
+LICENCE = "MIT, © 2017 Zalando SE"
 MIRRORS = (
     "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/",
     "https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion/",
@@ -44,7 +45,7 @@ FILES = {
         "t10k-labels-idx1-ubyte.gz", "8d3605d196f4be44669e46906da9733c8131fef761fdbfec72c424d5222f1a05"
     ),
 }
-SUBSET = File("subset.npz", "fashion-mnist", "")
+SUBSET = File("subset.npz", "fashion-mnist", "", shipped=True)
 CLASSES = (
     "T-shirt/top",
     "Trouser",
@@ -73,7 +74,7 @@ def fashion_mnist(subset: str = "auto", per_class: int | None = None, merged: bo
     if per_class is not None and (not isinstance(per_class, int) or isinstance(per_class, bool) or per_class < 1):
         raise ValueError(f"per_class must be a whole number, 1 or above, or None; got {per_class!r}")
     if subset == "auto":
-        subset = "full" if all(find(file.name, file.dataset) for file in FILES.values()) else "embedded"
+        subset = "full" if all(map(find, FILES.values())) else "embedded"
     whole, test = (read_official if subset == "full" else read_subset)()
     train, validation = hold_out(whole)
     if per_class is not None:
@@ -107,6 +108,11 @@ def dataset(split: str, images: NDArray[np.uint8], labels: NDArray[np.uint8], in
     )
 
 
+def files() -> list[File]:
+    """The official files and the subset."""
+    return [*FILES.values(), SUBSET]
+
+
 def read_official() -> tuple[Dataset, Dataset]:
     """The 60,000 training and the 10,000 test images."""
     halves = []
@@ -127,17 +133,16 @@ def read_subset() -> tuple[Dataset, Dataset]:
 
 
 def read_idx(path: Path) -> NDArray[np.uint8]:
-    """The array of bytes in a gzipped idx file: two zeros, type 8, number of dimensions, big-endian sizes, bytes."""
+    """The array of bytes in a gzipped idx file: 0, 0, 8 (bytes), number of dimensions, big-endian sizes, data."""
+    again = "Remove it and run `python -m labkit data get fashion-mnist`."
     try:
         with gzip.open(path, "rb") as opened:
-            data = opened.read()
+            content = opened.read()
     except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{path} is not a whole gzip file ({error}). Run `python -m labkit data get fashion-mnist`.") from error
-    if len(data) < 4 or data[:3] != b"\0\0\x08":
-        raise DataError(f"{path} is not an idx file of bytes: it starts with {data[:4]!r}, not with 00 00 08")
-    dimensions = data[3]
-    shape = tuple(int(size) for size in np.frombuffer(data[4:], ">u4", dimensions)) if len(data) >= 4 + 4 * dimensions else ()
-    expected = 4 + 4 * dimensions + math.prod(shape)
-    if len(data) != expected or not shape:
-        raise DataError(f"{path}: {len(data):,} bytes, but its header {shape} asks for {expected:,}")
-    return np.frombuffer(data, np.uint8, offset=4 + 4 * dimensions).reshape(shape).copy()
+        raise DataError(f"{path} is not a whole gzip file ({error}). {again}") from error
+    if len(content) < 4 or content[:3] != b"\0\0\x08" or len(content) < (start := 4 + 4 * content[3]):
+        raise DataError(f"{path} is not an idx file of bytes: it starts with {content[:4].hex(' ')}. {again}")
+    shape = tuple(int(size) for size in np.frombuffer(content[4:start], ">u4"))
+    if len(content) - start != math.prod(shape):
+        raise DataError(f"{path} has {len(content) - start:,} values, but its header announces {shape}. {again}")
+    return np.frombuffer(content, np.uint8, offset=start).reshape(shape).copy()

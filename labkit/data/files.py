@@ -1,15 +1,24 @@
-"""Where data files live, and the proof that a file is the one expected."""
+"""Where data files live, the proof that a file is the one expected, and how to fetch it."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
+from urllib.request import Request, urlopen
 
+from tqdm import tqdm
+
+from labkit.runs.files import atomic
 from labkit.setup import ROOT
 
 SYSTEM = Path("/usr/share/datasets")  # where Debian's dataset packages put their files
+TIMEOUT = 30.0  # seconds without an answer
+CHUNK = 1 << 16
 
 
 class DataError(RuntimeError):
@@ -18,17 +27,23 @@ class DataError(RuntimeError):
 
 @dataclass(frozen=True)
 class File:
-    """A published file: its name, the data set it belongs to, its checksum (sha256 or md5 in hex) and addresses."""
+    """A published file: its name, the data set it belongs to, its checksum (sha256 or md5 in hex) and addresses.
+
+    shipped: it comes with labkit, in the data set's folder, and nowhere else.
+    """
 
     name: str
     dataset: str
     checksum: str
     urls: tuple[str, ...] = ()
+    shipped: bool = False
 
     @property
     def repair(self) -> str:
-        """The command that fetches the file anew."""
-        return f"python -m labkit data get {self.dataset}"
+        """What to do when the file is missing or damaged."""
+        if self.shipped:
+            return f"run `git checkout -- data/{self.dataset}/{self.name}` in a clone of labkit, or install it anew"
+        return f"run `python -m labkit data get {self.dataset}`"
 
 
 def cache() -> Path:
@@ -50,20 +65,23 @@ def folders() -> list[Path]:
     return [*given, shipped(), SYSTEM, cache()]
 
 
-def find(name: str, dataset: str = "") -> Path | None:
-    """The first file of that name in `folders()`, or in their subfolders named after the data set."""
-    places = [place for folder in folders() for place in (folder / name, folder / dataset / name)]
+def find(file: File) -> Path | None:
+    """The first place in `folders()`, or in their subfolders named after the data set, that has the file."""
+    if file.shipped:
+        places = [shipped() / file.dataset / file.name]
+    else:
+        places = [place for folder in folders() for place in (folder / file.name, folder / file.dataset / file.name)]
     return next((place for place in places if place.is_file()), None)
 
 
 def locate(file: File) -> Path:
     """The verified path of a file, or a DataError that says what to do."""
-    path = find(file.name, file.dataset)
+    path = find(file)
     if path is None:
-        searched = ", ".join(str(folder) for folder in folders())
+        searched = shipped() / file.dataset if file.shipped else ", ".join(map(str, folders()))
+        advice = "" if file.shipped else ", or set LABKIT_DATA to the folder that holds it"
         raise DataError(
-            f"{file.name} was not found in {searched} (nor in a subfolder {file.dataset}); "
-            f"expected checksum {file.checksum}. Run `{file.repair}`, or set LABKIT_DATA to the folder that holds it."
+            f"{file.name} (checksum {file.checksum}) was not found in {searched}. To get it, {file.repair}{advice}."
         )
     verify(path, file)
     return path
@@ -80,6 +98,67 @@ def verify(path: Path, file: File) -> None:
     found = checksum(path, file.checksum)
     if found != file.checksum:
         raise DataError(
-            f"{path} is damaged or not the expected file: checksum {found}, expected {file.checksum} "
-            f"({path.stat().st_size:,} bytes). Remove it and run `{file.repair}`."
+            f"{path} ({path.stat().st_size:,} bytes) is damaged or not the expected file: checksum {found}, "
+            f"expected {file.checksum}. Remove it and {file.repair}."
         )
+
+
+def download(file: File, folder: Path) -> Path:
+    """Fetch a file into a folder from the first address that gives it whole; there is never half a file.
+
+    A mirror that fails, stops early or sends something else is passed over; DataError says what each one did.
+    """
+    path = folder / file.name
+    failures = []
+    for url in file.urls:
+        try:
+            with atomic(path) as temporary:
+                fetch(url, temporary)
+                if (found := checksum(temporary, file.checksum)) != file.checksum:
+                    raise NetworkError(f"sent another file, with checksum {found}")
+        except NetworkError as error:
+            failures.append(f"{url}: {error}")
+        except OSError as error:
+            raise DataError(
+                f"{path} could not be written: {error}. Nothing was kept; make room and try again."
+            ) from error
+        else:
+            return path
+    raise DataError(
+        f"{file.name} (checksum {file.checksum}) could not be downloaded. "
+        f"Try again later, or put it into {folder} by hand. " + "; ".join(failures)
+    )
+
+
+class NetworkError(Exception):
+    """An address did not give the whole file."""
+
+
+def fetch(url: str, path: Path) -> None:
+    """Write what an address gives to path, with a progress bar; network trouble becomes a NetworkError."""
+    received = 0
+    with path.open("wb") as file, tqdm(desc=url.rpartition("/")[2], unit="B", unit_scale=True, leave=False) as bar:
+        for size, chunk in chunks(url):
+            if received == 0 and size is not None:
+                bar.total = size
+                if size > (free := shutil.disk_usage(path.parent).free):
+                    raise OSError(f"needs {size:,} bytes, but the disk has {free:,} left")
+            file.write(chunk)
+            received += len(chunk)
+            bar.update(len(chunk))
+
+
+def chunks(url: str) -> Iterator[tuple[int | None, bytes]]:
+    """Pieces of the body, each with the announced length of the whole; too few or too many bytes are an error."""
+    try:
+        with urlopen(Request(url, headers={"User-Agent": "labkit"}), timeout=TIMEOUT) as answer:
+            announced = answer.headers.get("Content-Length")
+            size = int(announced) if announced else None
+            received = 0
+            while chunk := answer.read(CHUNK):
+                received += len(chunk)
+                yield size, chunk
+    except (OSError, HTTPException, ValueError) as error:
+        raise NetworkError(str(error) or type(error).__name__) from error
+    if size is not None and received != size:
+        raise NetworkError(f"the connection ended after {received:,} of {size:,} bytes")

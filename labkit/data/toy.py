@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 
 from labkit._validate import check_choice, check_not_negative
 from labkit.data.dataset import Dataset, Splits
+from labkit.data.files import File
 
+LICENCE = "MIT, part of labkit"
 LAYOUTS = ("ring", "grid", "random")
 CLASSES = 4
 RADIUS = 2.0
@@ -43,6 +45,11 @@ def toy(layout: str = "ring", seed: int = 0, samples: int = 150, noise: float = 
         validation=draw("validation", unseen, seed, samples, noise),
         test=draw("test", unseen, seed, samples, noise),
     )
+
+
+def files() -> list[File]:
+    """None: toys are drawn, not read."""
+    return []
 
 
 def ring() -> tuple[Points, Points]:

@@ -70,14 +70,17 @@ class TrainConfig:
 
 @dataclass(frozen=True)
 class RecordConfig:
-    """What a finished run keeps besides its metrics: embeddings of test and training points, and frames of them
-    while it learns."""
+    """What a finished run keeps: embeddings of test and training points, and frames of them while it learns.
+
+    test=false leaves the test classes alone, as tuning must.
+    """
 
     points: int = 2000
     train_points: int = 0
     frames: int = 0
     train_metrics: bool = False
     nmi: bool = True
+    test: bool = True
 
 
 @dataclass(frozen=True)

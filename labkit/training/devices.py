@@ -47,6 +47,15 @@ def prepare(device: torch.device) -> None:
         torch.backends.cudnn.benchmark = True
 
 
+def seed_random(seed: int, device: torch.device) -> None:
+    """Seed the CPU's and this device's random numbers; torch.manual_seed, for all kinds, takes milliseconds."""
+    torch.default_generator.manual_seed(seed)
+    if device.type == "cuda":
+        torch.cuda.manual_seed(seed)
+    elif device.type == "mps":
+        torch.mps.manual_seed(seed)
+
+
 def autocast(device: torch.device) -> AbstractContextManager[object]:
     """Mixed precision on CUDA only: bf16 where the GPU has it, else fp16 (which needs a GradScaler)."""
     if device.type != "cuda":

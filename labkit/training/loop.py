@@ -171,6 +171,10 @@ def finish(config: Config, state: State, splits: Splits, tracker: FileTracker, k
     """Test the last weights and the best ones, keep what was asked for, and write the summary."""
     clock, progress = Clock(state), state.progress
     progress.peak_memory_mb = max(progress.peak_memory_mb, peak_memory_mb(state.device))
+    if not config.record.test:
+        if rank() == 0:
+            tracker.finish("finished", summary_of(state) | {"test": None})
+        return
     last, embeddings = measure_test(state, splits, config)
     best = last
     path = tracker.folder / "checkpoints" / "best.safetensors"
@@ -183,23 +187,25 @@ def finish(config: Config, state: State, splits: Splits, tracker: FileTracker, k
     if keep != "metrics":
         save_embeddings(config, state, splits, tracker.folder, embeddings)
     clock.read()
-    if rank() > 0:
-        return
-    summary = {
+    if rank() == 0:
+        found = {"test": best, "test_last": {name: last[name] for name in ("R@1", "MAP@R")}} | train_metrics
+        tracker.finish("finished", summary_of(state) | found)
+        if keep != "all":
+            remove_folder(tracker.folder / "checkpoints")
+
+
+def summary_of(state: State) -> dict[str, Any]:
+    """What training itself found."""
+    progress = state.progress
+    return {
         "steps": progress.step,
         "best_step": max(0, progress.best_step),
         "validation": progress.best,
-        "test": best,
-        "test_last": {name: last[name] for name in ("R@1", "MAP@R")},
-        **train_metrics,
         "loss": progress.loss,
         "wall_seconds": round(progress.wall_seconds, 2),
         "cpu_seconds": round(progress.cpu_seconds, 2),
         "peak_memory_mb": round(progress.peak_memory_mb, 1),
     }
-    if keep != "all":
-        remove_folder(tracker.folder / "checkpoints")
-    tracker.finish("finished", summary)
 
 
 def total_steps(config: Config, splits: Splits, seed: int) -> int:

@@ -4,56 +4,69 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tqdm import tqdm
 
+from labkit.commands.train import group_name, headline
+
 
 @dataclass(frozen=True)
 class Job:
-    """One run to make."""
+    """Runs to make in one process: a configuration with one seed, or with several where each takes only seconds."""
 
     preset: str
     loss: str
-    seed: int
+    seeds: tuple[int, ...] = (0,)
     settings: dict[str, str] = field(default_factory=dict)
     keep: str = "all"
+    resume: bool = False
 
-    @property
-    def run_id(self) -> str:
-        """The folder's name."""
-        from labkit.commands.train import group_name
+    def run_ids(self) -> list[str]:
+        """The folders' names."""
+        group = group_name(self.preset, self.loss, self.settings)
+        return [f"{group}_s{seed}" for seed in self.seeds]
 
-        return f"{group_name(self.preset, self.loss, self.settings)}_s{self.seed}"
+    def arguments(self) -> list[str]:
+        """What follows `python -m labkit train` to make these runs."""
+        seeds = ["--seed", *(str(seed) for seed in self.seeds)]
+        settings = ["--set", *(f"{name}={value}" for name, value in self.settings.items())] if self.settings else []
+        return [self.preset, "--loss", self.loss, *seeds, *settings]
+
+    def command(self) -> str:
+        """What to type."""
+        return f"python -m labkit train {shlex.join(self.arguments())}"
 
 
 def run_queue(
     jobs: Sequence[Job], root: Path, *, parallel: int = 1, device: str = "auto", threads: int | None = None
 ) -> int:
     """Make all runs under root; returns 1 if any failed, 130 if interrupted."""
-    waiting = [job for job in jobs if status(root / job.run_id) != "finished"]
-    if len(waiting) < len(jobs):
-        print(f"labkit: {len(jobs) - len(waiting)} of {len(jobs)} runs are finished already", flush=True)
+    waiting = [part for job in jobs for part in unfinished(job, root)]
+    done = sum(len(job.seeds) for job in jobs) - sum(len(job.seeds) for job in waiting)
+    if done:
+        print(f"labkit: {done} of {sum(len(job.seeds) for job in jobs)} runs are finished already", flush=True)
     threads = threads or max(1, (os.cpu_count() or 1) // parallel)
     running: dict[subprocess.Popen[bytes], Job] = {}
-    failed: list[Job] = []
-    with tqdm(total=len(waiting), unit="run", desc="sweep", dynamic_ncols=True) as bar:
+    failed: list[Path] = []
+    with tqdm(total=sum(len(job.seeds) for job in waiting), unit="run", desc="sweep", dynamic_ncols=True) as bar:
         try:
             while waiting or running:
                 while waiting and len(running) < parallel:
                     job = waiting.pop(0)
                     running[launch(job, root, device, threads)] = job
                 for process in [p for p in running if p.poll() is not None]:
-                    job = running.pop(process)
-                    bar.update()
-                    bar.write(outcome(job, root))
-                    if status(root / job.run_id) != "finished":
-                        failed.append(job)
+                    for folder in (root / run_id for run_id in running.pop(process).run_ids()):
+                        bar.update()
+                        bar.write(outcome(folder))
+                        if status(folder) != "finished":
+                            failed.append(folder)
                 time.sleep(0.2)
         except KeyboardInterrupt:
             for process in running:
@@ -64,22 +77,27 @@ def run_queue(
             return 130
     if failed:
         print("labkit: these runs failed; see run.json and log.txt in their folders:", file=sys.stderr)
-        for job in failed:
-            print(f"  {root / job.run_id}", file=sys.stderr)
+        print("\n".join(f"  {folder}" for folder in failed), file=sys.stderr)
     return 1 if failed else 0
 
 
+def unfinished(job: Job, root: Path) -> Iterator[Job]:
+    """What is left of a job: new seeds together, runs that stopped half-way one by one."""
+    states = {seed: status(root / run_id) for seed, run_id in zip(job.seeds, job.run_ids())}
+    new = tuple(seed for seed in job.seeds if states[seed] is None)
+    if new:
+        yield replace(job, seeds=new)
+    for seed in job.seeds:
+        if states[seed] not in (None, "finished"):
+            yield replace(job, seeds=(seed,), resume=True)
+
+
 def launch(job: Job, root: Path, device: str, threads: int) -> subprocess.Popen[bytes]:
-    """Start or resume a run in a process of its own, its messages in log.txt beside its metrics."""
-    folder = root / job.run_id
+    """Start or resume in a process of its own, its messages in log.txt in the (first) run's folder."""
+    folder = root / job.run_ids()[0]
     command = [sys.executable, "-m", "labkit", "train", "--runs", str(root), "--device", device]
     command += ["--threads", str(threads), "--keep", job.keep]
-    if status(folder) is None:
-        command += [job.preset, "--loss", job.loss, "--seed", str(job.seed)]
-        if job.settings:
-            command += ["--set", *(f"{name}={value}" for name, value in job.settings.items())]
-    else:
-        command += ["--resume", str(folder)]
+    command += ["--resume", str(folder)] if job.resume else job.arguments()
     folder.mkdir(parents=True, exist_ok=True)
     environment = os.environ | {"OMP_NUM_THREADS": str(threads)}
     with (folder / "log.txt").open("ab") as log:
@@ -95,10 +113,8 @@ def status(folder: Path) -> str | None:
     return found
 
 
-def outcome(job: Job, root: Path) -> str:
+def outcome(folder: Path) -> str:
     """A line for people."""
-    folder = root / job.run_id
     if status(folder) != "finished":
-        return f"{job.run_id}: {status(folder) or 'did not start'}"
-    summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
-    return f"{job.run_id}: test R@1 {100 * summary['test']['R@1']:.2f} %, {summary['cpu_seconds']:.0f} CPU s"
+        return f"{folder.name}: {status(folder) or 'did not start'}"
+    return f"{folder.name}: {headline(json.loads((folder / 'summary.json').read_text(encoding='utf-8')))}"

@@ -8,7 +8,7 @@ from torch.nn.utils import clip_grad_norm_
 
 from labkit.data.samplers import key
 from labkit.training.config import Config
-from labkit.training.devices import autocast
+from labkit.training.devices import autocast, seed_random
 from labkit.training.distributed import gather_rows, global_embeddings, rank
 from labkit.training.inputs import Batch
 from labkit.training.large_batch import large_batch_step
@@ -19,7 +19,7 @@ def train_step(state: State, batch: Batch, config: Config, seed: int = 0) -> Ten
     """Change the weights once; returns the loss of the global batch, still on its device."""
     step = state.progress.step
     state.optimizer.zero_grad(set_to_none=True)
-    torch.manual_seed(key(seed, step, 2 + rank()))  # dropout: another draw in each process
+    seed_random(key(seed, step, 2 + rank()), state.device)  # dropout: another draw in each process
     inputs = batch.inputs
     if state.device.type == "cuda" and inputs.dim() == 4:
         inputs = inputs.to(memory_format=torch.channels_last)
@@ -32,7 +32,7 @@ def train_step(state: State, batch: Batch, config: Config, seed: int = 0) -> Ten
         else:
             embeddings = global_embeddings(state.model(inputs))
             labels, _ = gather_rows(batch.labels)
-            torch.manual_seed(key(seed, step, 0))  # SiMix: the same draw in each process
+            seed_random(key(seed, step, 0), state.device)  # SiMix: the same draw in each process
             value = state.loss(embeddings, labels)
             (value if state.scaler is None else state.scaler.scale(value)).backward()
     learn(state, config)

@@ -1,0 +1,160 @@
+"""Makes every recorded run of data/runs: `make runs`, or `python data/runs/record.py TOPIC …`.
+
+Runs that are there already are skipped, so it can be stopped and started at will. `--list` prints the command lines.
+Tuning comes first: every loss gets the same four trials on validation classes, and the best goes into
+labkit/training/presets/tuned/omniglot.toml by hand, which all presets with small images use.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import sys
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1]))
+
+from labkit.training.queue import Job, run_queue  # noqa: E402
+
+PNP = ("pnp-o", "pnp-iu", "pnp-ib", "pnp-ds", "pnp-dq")
+RANKING = ("smooth-ap", *PNP, "recall-at-k", "recall-at-k-simix")
+PROXY = ("proxy-nca", "proxy-anchor", "soft-triple", "mpa", "mpa-dw", "mpa-ap")
+SOFTMAX = ("softmax", "norm-softmax", "sgsl")
+PAIR = ("contrastive", "triplet", "multi-similarity")
+SEEDS = (0, 1, 2)
+TUNING_SEED = 100  # not a seed that results use
+
+# The one option that matters most for each loss: two values each, times two learning rates.
+TUNED_OPTION: dict[str, dict[str, tuple[str, str]]] = {
+    **{loss: {"tau": ("0.01", "0.05")} for loss in ("smooth-ap", *PNP)},
+    **{loss: {"tau_sim": ("0.01", "0.05")} for loss in ("recall-at-k", "recall-at-k-simix")},
+    "proxy-nca": {"scale": ("9", "18")},
+    **{loss: {"alpha": ("16", "32")} for loss in ("proxy-anchor", "mpa", "mpa-dw", "mpa-ap")},
+    "soft-triple": {"lam": ("10", "20")},
+    "softmax": {"label_smoothing": ("0", "0.1")},
+    "sgsl": {"label_smoothing": ("0", "0.1")},
+    "norm-softmax": {"scale": ("16", "32")},
+    "contrastive": {"margin": ("0.5", "1.0")},
+    "triplet": {"margin": ("0.1", "0.2")},
+    "multi-similarity": {"base": ("0.5", "0.7")},
+}
+LEARNING_RATES = ("0.001", "0.003")
+
+
+def tuning() -> Iterator[Job]:
+    """Four short trials for every loss; judged on validation classes, kept as a table only."""
+    for loss in (*RANKING, *PROXY, *SOFTMAX, *PAIR):
+        ((option, values),) = TUNED_OPTION[loss].items()
+        for value, rate in product(values, LEARNING_RATES):
+            settings = {option: value, "lr": rate, "steps": "1000", "nmi": "false", "test": "false"}
+            yield Job("omniglot", loss, (TUNING_SEED,), settings, "metrics")
+
+
+def comparison(preset: str) -> Iterator[Job]:
+    """Every loss and both baselines; the first seed keeps its embeddings."""
+    for seed, loss in product(SEEDS, ("untrained", *RANKING, *PROXY, *SOFTMAX, *PAIR)):
+        yield Job(preset, loss, (seed,), {}, "metrics" if seed else "embeddings")
+    yield Job(preset, "pixels", (0,), {}, "metrics")
+
+
+def toy(layout: str) -> Iterator[Job]:
+    """Ten seeds of every ranking loss; the first keeps the frames for the player."""
+    losses = ("pnp-o", "pnp-iu", "pnp-iu-exact", "pnp-ib", "pnp-ds", "pnp-dq", "smooth-ap", "recall-at-k")
+    settings = {"data.layout": layout}
+    for keep, seeds in (("embeddings", (0,)), ("metrics", tuple(range(1, 10)))):
+        for loss in (*losses, "contrastive", "triplet", "untrained"):
+            yield Job("toy", loss, seeds, settings, keep)
+        yield Job("toy", "pnp-dq", seeds, settings | {"alpha": "1.0"}, keep)
+
+
+def fashion_3d() -> Iterator[Job]:
+    """Softmax losses in three dimensions, label smoothing on and off; norm-softmax at scale 1 stalls at its floor."""
+    for seed, smoothing in product(SEEDS, ("0.0", "0.1")):
+        keep = "metrics" if seed else "embeddings"
+        for loss in ("softmax", "sgsl", "norm-softmax"):
+            yield Job("fashion-mnist-3d", loss, (seed,), {"label_smoothing": smoothing}, keep)
+        yield Job("fashion-mnist-3d", "norm-softmax", (seed,), {"label_smoothing": smoothing, "scale": "1.0"}, keep)
+
+
+def budget() -> Iterator[Job]:
+    """Does the ranking of losses change with the length of training? (The 2000 steps are the comparison's own.)"""
+    for seed, steps, loss in product(SEEDS, ("500", "1000", "4000"), ("pnp-dq", "proxy-anchor", "softmax", "mpa-ap")):
+        yield Job("omniglot-merged", loss, (seed,), {"steps": steps}, "metrics")
+
+
+def ablations() -> Iterator[Job]:
+    """One option at a time, as the papers print them; the default's value is in the comparison."""
+    for seed in SEEDS:
+
+        def job(loss: str, seed: int = seed, preset: str = "omniglot", **settings: str) -> Job:
+            return Job(preset, loss, (seed,), settings, "metrics")
+
+        yield from (job("pnp-dq", alpha=a) for a in ("0.5", "2.0", "4.0", "8.0"))  # PNP Fig. 8 (a)
+        yield from (job("pnp-ib", b=b) for b in ("1.0", "2.0", "8.0"))  # Fig. 8 (b)
+        for per_class, classes in (("2", "64"), ("8", "16")):  # Fig. 8 (c), same batch size
+            yield Job(
+                "omniglot", "pnp-dq", (seed,), {"batch.per_class": per_class, "batch.classes": classes}, "metrics"
+            )
+        yield from (job("recall-at-k", ks=k) for k in ("(1,)", "(1,2,4)", "(4,8,16)"))  # RS@k, sets of k
+        for classes, steps in (("8", "2000"), ("16", "2000"), ("64", "2000"), ("8", "8000"), ("64", "1000")):
+            yield Job("omniglot", "recall-at-k", (seed,), {"batch.classes": classes, "steps": steps}, "metrics")
+        yield from (job("mpa", preset="omniglot-merged", centers=k) for k in ("1", "4", "20"))  # MPA Tables 7, 8
+        yield from (job("mpa-ap", preset="omniglot-merged", centers=k) for k in ("1", "4", "20"))
+        yield from (job("sgsl", gamma=g) for g in ("1.0", "10.0", "70.0"))  # SGSL Table 4
+        yield from (job("sgsl", beta=b) for b in ("0.25", "4.0"))  # SGSL Fig. 4
+
+
+TOPICS = {
+    "toy-ring": lambda: toy("ring"),
+    "toy-random": lambda: toy("random"),
+    "omniglot": lambda: comparison("omniglot"),
+    "omniglot-merged": lambda: comparison("omniglot-merged"),
+    "fashion-3d": fashion_3d,
+    "emoji": lambda: comparison("emoji"),
+    "emoji-vendor": lambda: comparison("emoji-vendor"),
+    "budget": budget,
+    "ablations": ablations,
+}
+
+
+def write_tuning_table(root: Path) -> None:
+    """What every trial scored on the validation classes, as CSV; the best of each loss is marked."""
+    rows = []
+    for job in tuning():
+        summary = json.loads((root / job.run_ids()[0] / "summary.json").read_text(encoding="utf-8"))
+        ((option, _),) = TUNED_OPTION[job.loss].items()
+        rows.append([job.loss, option, job.settings[option], job.settings["lr"], summary["validation"]["R@1"]])
+    best = {loss: max(row[4] for row in rows if row[0] == loss) for loss in TUNED_OPTION}
+    with (HERE / "tuning.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["loss", "option", "value", "lr", "validation_R@1", "chosen"])
+        writer.writerows([*row[:4], f"{row[4]:.4f}", "yes" if row[4] == best[row[0]] else ""] for row in rows)
+
+
+def main() -> int:
+    """Make the topics asked for, all by default."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("topics", nargs="*", help=f"tuning, {', '.join(TOPICS)} (default: all but tuning)")
+    parser.add_argument("--jobs", type=int, default=2, help="runs at a time (default 2)")
+    parser.add_argument("--list", action="store_true", help="print the command lines only")
+    args = parser.parse_args()
+    for topic in args.topics or TOPICS:
+        jobs = list(tuning() if topic == "tuning" else TOPICS[topic]())
+        if args.list:
+            print(f"# {topic}: {len(jobs)} runs")
+            print("\n".join(job.command() for job in jobs))
+            continue
+        root = HERE.parents[1] / "runs" / "tuning" if topic == "tuning" else HERE / topic
+        if failed := run_queue(jobs, root, parallel=args.jobs, device="cpu", threads=1):
+            return failed
+        if topic == "tuning":
+            write_tuning_table(root)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

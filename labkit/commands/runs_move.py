@@ -1,0 +1,90 @@
+"""python -m labkit runs import, export, delete, mlflow, and python -m labkit project."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from labkit.commands.runs import plain
+from labkit.commands.runs_show import roots_of, tell
+from labkit.runs.read import OWN, Run, find_runs, open_run
+from labkit.runs.schema import RunError
+
+
+def import_zip(args: argparse.Namespace) -> int:
+    """Bring runs in."""
+    from labkit.runs.transfer import import_runs
+
+    roots = args.runs or [OWN]
+    if len(roots) > 1:
+        raise RunError("--runs: give one folder to import into")
+    for run in import_runs(args.file, roots[0], overwrite=args.overwrite):
+        print(f"imported: {run.path}")
+    return 0
+
+
+def export_zip(args: argparse.Namespace) -> int:
+    """Take runs out."""
+    from labkit.runs.transfer import export_runs
+
+    runs = {run.path: run for run in (open_run(name, *roots_of(args)) for name in args.ids)}
+    left_out = export_runs(runs.values(), args.output)
+    print(f"written: {args.output} ({len(runs)} runs, {args.output.stat().st_size / 2**20:.1f} MB)")
+    tell(f"left out, not a file of labkit: {name}" for name in left_out)
+    return 0
+
+
+def delete_runs(args: argparse.Namespace) -> int:
+    """Delete runs after asking; all are looked at before the first one goes."""
+    roots = args.runs or [OWN]  # recorded runs are deleted only where --runs names their folder
+    runs = list({run.path: run for run in (deletable(name, roots) for name in args.ids)}.values())
+    names = ", ".join(run.id for run in runs)
+    if not args.yes:
+        if not sys.stdin.isatty():
+            raise RunError(f"nobody to ask whether to delete {names}: give --yes")
+        if input(f"delete {plain(names)}? [y/N] ").strip().lower() not in ("y", "yes"):
+            print("nothing deleted")
+            return 1
+    for run in runs:
+        # out of sight in one step, so that nobody reads half a run
+        hidden = run.path.with_name(f".deleted-{os.getpid()}-{run.id[:100]}")
+        os.rename(run.path, hidden)
+        shutil.rmtree(hidden)
+        print(plain(f"deleted: {run.path}"))
+    return 0
+
+
+def deletable(name: str, roots: list[Path]) -> Run:
+    """A run below the roots, named in full, that nobody is writing."""
+    found = [run for run in find_runs(*roots) if name == run.id or Path(name).resolve() == run.path]
+    if not found:
+        similar = [run.id for run in find_runs(*roots) if run.id.startswith(name)][:5]
+        hint = f"; ids must be written in full: {', '.join(similar)}" if similar else ""
+        raise RunError(f"no run {name!r} below {', '.join(map(str, roots))}{hint}")
+    if len(found) > 1:
+        raise RunError(f"run {name!r} is there twice, give one path: {', '.join(str(run.path) for run in found)}")
+    if found[0].status == "running":
+        raise RunError(f"run {name!r} is running (process {found[0].info.get('pid')}): stop it first")
+    return found[0]
+
+
+def send_to_mlflow(args: argparse.Namespace) -> int:
+    """Send one run to a server."""
+    from labkit.runs.mlflow_export import export_to_mlflow
+
+    sent = export_to_mlflow(open_run(args.ids[0], *roots_of(args)), args.uri, args.experiment)
+    print(f"sent to {args.uri}, experiment {args.experiment}: run {sent}")
+    return 0
+
+
+def project_run(args: argparse.Namespace) -> int:
+    """Compute the projections of one run."""
+    from labkit.runs.project import project
+
+    run = open_run(args.ids[0], *roots_of(args))
+    for path in project(run, args.methods, args.max_points, args.seed).values():
+        print(f"written: {path}")
+    return 0
