@@ -11,7 +11,6 @@ from importlib import import_module
 
 from labkit.setup import ROOT, setup
 
-
 COMMANDS = ("train",)  # larger commands, each a module that registers itself
 
 

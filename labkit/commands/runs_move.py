@@ -76,7 +76,7 @@ def send_to_mlflow(args: argparse.Namespace) -> int:
     from labkit.runs.mlflow_export import export_to_mlflow
 
     sent = export_to_mlflow(open_run(args.ids[0], *roots_of(args)), args.uri, args.experiment)
-    print(f"sent to {args.uri}, experiment {args.experiment}: run {sent}")
+    print(f"sent: MLflow run {sent} of experiment {args.experiment}")
     return 0
 
 

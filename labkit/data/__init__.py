@@ -1,4 +1,4 @@
-"""Data sets by name: `load("omniglot")` gives train, validation and test splits; loaders are imported when asked for."""
+"""Data sets by name: `load("omniglot")` gives its splits. Loaders are imported when asked for."""
 
 from __future__ import annotations
 

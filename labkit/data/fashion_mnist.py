@@ -45,7 +45,9 @@ FILES = {
         "t10k-labels-idx1-ubyte.gz", "8d3605d196f4be44669e46906da9733c8131fef761fdbfec72c424d5222f1a05"
     ),
 }
-SUBSET = File("subset.npz", "fashion-mnist", "", shipped=True)
+SUBSET = File(
+    "subset.npz", "fashion-mnist", "c4d04f2850ffdcebaee76187eb905d1b66ea61e2d994ec3f8cc458006033b6ca", shipped=True
+)
 CLASSES = (
     "T-shirt/top",
     "Trouser",

@@ -137,7 +137,10 @@ class NetworkError(Exception):
 def fetch(url: str, path: Path) -> None:
     """Write what an address gives to path, with a progress bar; network trouble becomes a NetworkError."""
     received = 0
-    with path.open("wb") as file, tqdm(desc=url.rpartition("/")[2], unit="B", unit_scale=True, leave=False) as bar:
+    with (
+        path.open("wb") as file,
+        tqdm(desc=url.rpartition("/")[2], unit="B", unit_scale=True, leave=False, delay=2) as bar,
+    ):
         for size, chunk in chunks(url):
             if received == 0 and size is not None:
                 bar.total = size
@@ -149,7 +152,7 @@ def fetch(url: str, path: Path) -> None:
 
 
 def chunks(url: str) -> Iterator[tuple[int | None, bytes]]:
-    """Pieces of the body, each with the announced length of the whole; too few or too many bytes are an error."""
+    """Pieces of the body, each with the announced length of the whole; a body that ends early is an error."""
     try:
         with urlopen(Request(url, headers={"User-Agent": "labkit"}), timeout=TIMEOUT) as answer:
             announced = answer.headers.get("Content-Length")

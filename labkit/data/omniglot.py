@@ -1,8 +1,10 @@
 """Omniglot (Lake et al., 2015): 1,623 handwritten characters of 50 alphabets, 20 drawers each, at 28 × 28 pixels.
 
 Read from the prepared files `omniglot_{background,evaluation}_28.npz`, else from the official zips, whose 105 × 105
-one-bit drawings are inverted (ink = 255) and then box-filtered by Pillow to 28 × 28. The order matters: inverting
-after the filter rounds halves the other way and changes some pixels by one. MIT licence, © 2015 Brenden Lake.
+one-bit drawings are inverted (ink = 255) and then shrunk by Pillow's box filter: each of 28 × 28 fields averages the
+pixels whose centres lie in it, rounded across and again down. The order matters: inverting afterwards rounds halves
+the other way and changes pixels by one. Checked bit for bit on all 32,460 drawings of the prepared full-size files,
+packed as the official zips are; the official zips themselves are known here by their md5 only.
 """
 
 from __future__ import annotations
@@ -103,7 +105,8 @@ def alphabet(character: str) -> str:
 def held_out_order(characters: Sequence[str]) -> list[str]:
     """Alphabets in the order they are held out: by the hash of their name, the same on every machine for ever.
 
-    The first five, held out by default, have 137 of the 964 background characters (14 %): Syriac_(Estrangelo), …
+    The first five, held out by default, have 137 of the 964 background characters (14 %): Korean,
+    Syriac_(Estrangelo), Malay_(Jawi_-_Arabic), Alphabet_of_the_Magi, Ojibwe_(Canadian_Aboriginal_Syllabics).
     """
     return sorted({alphabet(name) for name in characters}, key=lambda name: hashlib.sha256(name.encode()).digest())
 
@@ -156,7 +159,7 @@ def read(name: str) -> Drawings:
     converted = cache() / "omniglot" / f"converted_{half.prepared.name}"
     try:
         return read_npz(converted)
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile):  # none yet, or damaged: it can be made anew
+    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile):  # none yet, or damaged: it can be made anew
         drawings = read_zip(path)
     if len(drawings.characters) != half.characters or len(drawings.images) != half.characters * DRAWERS:
         raise DataError(
@@ -177,8 +180,13 @@ def read_npz(path: Path) -> Drawings:
 def write_npz(path: Path, drawings: Drawings) -> None:
     """Write a prepared file."""
     with atomic(path) as temporary, temporary.open("wb") as opened:
-        arrays = {"images": drawings.images, "label": drawings.label, "drawer": drawings.drawer}
-        np.savez_compressed(opened, characters=np.array(drawings.characters), **arrays)
+        np.savez_compressed(
+            opened,
+            images=drawings.images,
+            label=drawings.label,
+            drawer=drawings.drawer,
+            characters=np.array(drawings.characters),
+        )
 
 
 def read_zip(path: Path) -> Drawings:

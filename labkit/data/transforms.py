@@ -1,9 +1,9 @@
 """Image files to tensors the papers' way, with Pillow: resize to 256, crop 224, flip in training, centre crop in tests.
 
-PNP and SGSL say they crop at random after resizing ("random_crop"), MPA that it resizes at random while cropping
-("random_resized_crop"); the released code of PNP and RS@k does the latter by default, with areas from 8 % upwards.
-All three texts say "resized to 256 × 256", while that code makes the shorter side 256 and keeps the proportions:
-so do these functions. Tests take one centre crop. Like that code, they ignore the orientation noted in EXIF data.
+PNP says that it crops at random after resizing, SGSL that it resizes and crops ("random_crop"), MPA that it resizes at
+random while cropping ("random_resized_crop"); the released code of PNP and RS@k does the latter by default, with areas
+from 8 % upwards. All three texts say "resized to 256 × 256", while that code makes the shorter side 256 and keeps the
+proportions: so do these functions. Like that code, they ignore the orientation noted in EXIF data.
 """
 
 from __future__ import annotations

@@ -5,8 +5,10 @@ rest: padding as TensorFlow's "same", batch norms with eps 1e-3, and pixels norm
 """
 
 import importlib
+import math
 from pathlib import Path
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -28,19 +30,25 @@ STAGES = (
 
 
 class SameConv2d(nn.Conv2d):
-    """A convolution of stride 2 padded as TensorFlow does: to half the size, rounded up, the odd pixel at the end."""
+    """A convolution padded as TensorFlow does: to 1/stride of the size, rounded up, an odd pixel at the end."""
 
-    def __init__(self, channels: int, after: int, size: int, groups: int = 1) -> None:
+    def __init__(self, channels: int, after: int, size: int, stride: int, groups: int = 1) -> None:
         """size: of the kernel."""
-        super().__init__(channels, after, size, stride=2, groups=groups, bias=False)
+        super().__init__(channels, after, size, stride, groups=groups, bias=False)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Features at half the resolution."""
+        """Features at 1/stride of the resolution."""
+        size, stride = self.kernel_size[0], self.stride[0]
+        height, width = x.shape[2:]
+        if stride == 1 and min(height, width) >= size:
+            return F.conv2d(x, self.weight, padding=size // 2, groups=self.groups)
+        # Padding apart is also what keeps maps smaller than the kernel fast: on a CPU the gradient of their weights
+        # takes five times as long when the convolution pads.
         pads = []
-        for side in (x.shape[3], x.shape[2]):
-            total = max(self.kernel_size[0] - 2 + side % 2, 0)
+        for side in (width, height):
+            total = max((math.ceil(side / stride) - 1) * stride + size - side, 0)
             pads += [total // 2, total - total // 2]
-        return super().forward(F.pad(x, pads))
+        return F.conv2d(F.pad(x, pads), self.weight, stride=stride, groups=self.groups)
 
 
 def _norm(channels: int) -> nn.BatchNorm2d:
@@ -59,11 +67,7 @@ class InvertedBlock(nn.Module):
         if self.expands:
             self._expand_conv = nn.Conv2d(channels, width, 1, bias=False)
             self._bn0 = _norm(width)
-        self._depthwise_conv = (
-            nn.Conv2d(width, width, size, padding=size // 2, groups=width, bias=False)
-            if stride == 1
-            else SameConv2d(width, width, size, groups=width)
-        )
+        self._depthwise_conv = SameConv2d(width, width, size, stride, groups=width)
         self._bn1 = _norm(width)
         self._project_conv = nn.Conv2d(width, after, 1, bias=False)
         self._bn2 = _norm(after)
@@ -86,7 +90,7 @@ class EfficientNetLite0(Embedder):
         """Random weights; nothing follows the feature map yet."""
         super().__init__(in_channels=3)
         self.normalise = Normalise((127 / 255,) * 3, (128 / 255,) * 3)
-        self._conv_stem = SameConv2d(3, 32, 3)
+        self._conv_stem = SameConv2d(3, 32, 3, stride=2)
         self._bn0 = _norm(32)
         blocks, channels = [], 32
         for count, size, stride, expansion, after in STAGES:
@@ -99,11 +103,15 @@ class EfficientNetLite0(Embedder):
         self.last_relu: nn.Module = nn.ReLU6(inplace=True)
         for module in self.modules():
             if isinstance(module, nn.Conv2d):
-                nn.init.kaiming_normal_(module.weight, mode="fan_out")
+                # Kaiming's rule, which PyTorch's own function does not divide by the groups.
+                fan_out = module.kernel_size[0] ** 2 * module.out_channels // module.groups
+                nn.init.normal_(module.weight, 0.0, math.sqrt(2 / fan_out))
 
     def features(self, images: Tensor) -> Tensor:
         """The feature map at 1/32 of the resolution."""
-        x = self._blocks(F.relu6(self._bn0(self._conv_stem(images)), inplace=True))
+        # The layout in which a CPU is up to twice as fast.
+        x = self._conv_stem(images).contiguous(memory_format=torch.channels_last)
+        x = self._blocks(F.relu6(self._bn0(x), inplace=True))
         out: Tensor = self.last_relu(self._bn1(self._conv_head(x)))
         return out
 

@@ -2,7 +2,6 @@
 
 from typing import Self
 
-import torch
 from torch import Tensor, nn
 
 from labkit.models.checks import check_images
@@ -38,8 +37,6 @@ class Embedder(nn.Module):
                 norm.eval().requires_grad_(False)
         self.pool = pooling(pool)
         self.embed = embedding(self.channels, dim, neck=neck, head=head, extra=extra)
-        # Convolutions on a CPU are faster in this layout, and the weights' layout decides.
-        nn.utils.convert_conv2d_weight_memory_format(self, torch.channels_last)
 
     def forward(self, images: Tensor) -> Tensor:
         """Embeddings (N, dim) of images (N, in_channels, H, W)."""

@@ -15,10 +15,11 @@ GeM pooling cuts negative features off again; "avg" keeps what removing the ReLU
 from collections.abc import Sequence
 from pathlib import Path
 
+import torch
 from torch import Tensor, nn
 
 from labkit._validate import check_choice
-from labkit.models.checks import check_count
+from labkit.models.checks import check_count, check_counts
 from labkit.models.embedder import Embedder
 from labkit.models.layers import Normalise
 from labkit.models.weights import load_weights
@@ -117,7 +118,9 @@ class ResNet(Embedder):
 
     def features(self, images: Tensor) -> Tensor:
         """The last block's output."""
-        x: Tensor = self.relu(self.maxpool(self.bn1(self.conv1(images))))
+        # The layout in which a CPU is faster; the stem may have but one channel, so its output decides.
+        x: Tensor = self.conv1(images).contiguous(memory_format=torch.channels_last)
+        x = self.relu(self.maxpool(self.bn1(x)))
         for stage in self.stages:
             x = self.get_submodule(stage)(x)
         return x
@@ -149,11 +152,9 @@ def small_resnet(
     head: without it the width of the last stage is the embedding's dim, as in SGSL's Figure 2.
     """
     check_choice("last", last, LASTS)
-    for name, values in (("width", [width]), ("blocks", blocks), ("in_channels", [in_channels])):
-        for value in values:
-            check_count(name, value)
-    if not blocks:
-        raise ValueError("blocks must name at least one stage, got none: for example blocks=(1, 1, 1)")
+    check_count("width", width)
+    check_counts("blocks", blocks)
+    check_count("in_channels", in_channels)
     network = ResNet(BasicBlock, blocks, width, in_channels, large=False)
     network.end(last)
     network.finish(dim, pool=pool, neck=neck, head=head, extra=last == "extra-bn-relu")

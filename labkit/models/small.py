@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from labkit._validate import check_choice
-from labkit.models.checks import check_count, check_images
+from labkit.models.checks import check_count, check_counts, check_images
 
 
 def toy_mlp(dim: int) -> nn.Module:
@@ -33,11 +33,9 @@ class SmallCNN(nn.Module):
         """norm: "batch", or "group" for a network in which no image sees the others of its batch."""
         super().__init__()
         check_choice("norm", norm, ("batch", "group"))
-        for name, values in (("channels", channels), ("in_channels", [in_channels]), ("size", [size])):
-            for value in values:
-                check_count(name, value)
-        if not channels:
-            raise ValueError("channels must hold at least one channel count, got none")
+        check_counts("channels", channels)
+        check_count("in_channels", in_channels)
+        check_count("size", size)
         side = (size + 1) // 2 >> len(channels) - 1
         if side == 0:
             raise ValueError(f"size {size} is too small for {len(channels)} channels: each after the first halves it")
@@ -48,15 +46,19 @@ class SmallCNN(nn.Module):
             # The maximum of ReLUs is the ReLU of the maximum: pooling first leaves a quarter of the ReLUs.
             layers += [nn.Conv2d(before, after, 3, padding=1, bias=False), _normalise(norm, after)]
             layers += [nn.MaxPool2d(2), nn.ReLU(inplace=True)]
-        # Convolutions on a CPU are up to half as fast again in this layout, and the weights' layout decides.
         self.features = nn.Sequential(*layers)
-        nn.utils.convert_conv2d_weight_memory_format(self.features, torch.channels_last)
         self.head = nn.Linear(channels[-1] * side * side, dim)
 
     def forward(self, images: Tensor) -> Tensor:
         """Embeddings (N, dim) of images (N, in_channels, size, size)."""
         check_images(images, self.in_channels, self.size)
-        embeddings: Tensor = self.head(self.features(images).flatten(1))
+        first, *rest = self.features
+        # In this layout the convolutions that follow take a third less time on a CPU. Only the features change it:
+        # weights in it would meet the optimiser's state, read back from a checkpoint, in the other.
+        x: Tensor = first(images).contiguous(memory_format=torch.channels_last)
+        for layer in rest:
+            x = layer(x)
+        embeddings: Tensor = self.head(x.flatten(1))
         return embeddings
 
 

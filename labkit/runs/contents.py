@@ -89,7 +89,7 @@ def read_samples(run: Run) -> pd.DataFrame:
     table = read_parquet(run, "samples.parquet", ("id", "label"))
     if not pa.types.is_integer(table.schema.field("label").type):
         raise RunError(f"run {run.id}: label in samples.parquet must hold whole numbers")
-    frame: pd.DataFrame = table.to_pandas(ignore_metadata=True)
+    frame: pd.DataFrame = table.replace_schema_metadata(None).to_pandas()
     return frame
 
 
@@ -103,7 +103,7 @@ def read_projection(run: Run, name: str) -> pd.DataFrame:
     table = read_parquet(run, f"projections/{name}.parquet", ("id", "x", "y"))
     if not all(pa.types.is_floating(table.schema.field(axis).type) for axis in "xy"):
         raise RunError(f"run {run.id}: x and y of the {name} projection must hold numbers")
-    frame: pd.DataFrame = table.to_pandas(ignore_metadata=True)
+    frame: pd.DataFrame = table.replace_schema_metadata(None).to_pandas()
     try:
         frame.attrs["parameters"] = json.loads((table.schema.metadata or {}).get(b"parameters", b"{}"))
     except (ValueError, RecursionError):
@@ -119,16 +119,17 @@ def read_parquet(run: Run, name: str, columns: tuple[str, ...]) -> pa.Table:
     path = file_of(run, name)
     try:
         with pq.ParquetFile(path) as file:
-            if file.metadata.num_rows > MAX_ROWS:
-                raise RunError(f"run {run.id}: {name} claims {file.metadata.num_rows:,} rows, over {MAX_ROWS:,}")
-            table = file.read()
-    except (pa.ArrowException, OSError) as error:
+            rows = file.metadata.num_rows
+            table = file.read() if rows <= MAX_ROWS else pa.table({})
+        table.validate(full=True)  # texts that are not UTF-8, for one
+        names = table.column_names
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise RunError(f"run {run.id}: {name} is damaged: {str(error)[:200]}") from None
-    if missing := [column for column in columns if column not in table.column_names]:
+    if rows > MAX_ROWS:
+        raise RunError(f"run {run.id}: {name} claims {rows:,} rows, over {MAX_ROWS:,}")
+    if missing := [column for column in columns if column not in names]:
         raise RunError(f"run {run.id}: {name} lacks the columns {', '.join(missing)}")
-    if len(set(table.column_names)) < table.num_columns or any(
-        pa.types.is_nested(field.type) for field in table.schema
-    ):
+    if len(set(names)) < len(names) or any(pa.types.is_nested(field.type) for field in table.schema):
         raise RunError(f"run {run.id}: {name} must hold plain columns, each with a name of its own")
     ids = table.column("id")
     if not (pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type)) or ids.null_count:

@@ -40,8 +40,8 @@ def write_json(path: Path, value: Any) -> None:
 
 def write_safetensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> None:
     """Write tensors atomically in the safetensors format, which holds numbers only and cannot run code."""
-    from safetensors.torch import save_file
+    from safetensors.torch import save
 
+    # through bytes: the library's own file writing hides the reason of a failure, such as a full disk
     whole = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    with atomic(path) as temporary:
-        save_file(whole, temporary, metadata)
+    write_bytes(path, save(whole, metadata))

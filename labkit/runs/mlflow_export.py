@@ -43,7 +43,8 @@ def export_to_mlflow(run: Run, tracking_uri: str, experiment: str = "labkit") ->
             client.log_batch(sent, metrics=[Metric(*point) for point in points[start : start + METRICS_A_BATCH]])
         client.set_terminated(sent, status=STATUS[run.status], end_time=end_time(run))
     except MlflowException as error:
-        raise RunError(f"the MLflow server at {tracking_uri} did not take run {run.id}: {error}") from None
+        message = f"the MLflow server at {tracking_uri} did not take run {run.id}: {error}"
+        raise RunError(re.sub(r"//[^/\s]*@", "//", message)) from None  # an address may hold a password
     return sent
 
 

@@ -32,17 +32,21 @@ def project(run: Run, methods: Sequence[str] = PROJECTIONS, max_points: int = 10
     """
     for method in methods:
         check_one_of("methods", method, PROJECTIONS)
-    if max_points < 3:
-        raise ValueError(f"max_points must be 3 or above, got {max_points}")
+    if max_points <= NEIGHBOURS:
+        raise RunError(f"max_points must be above {NEIGHBOURS}, the neighbours UMAP looks at; got {max_points}")
     embeddings, ids, labels = read_points(run)
     written = {}
     for method in dict.fromkeys(methods):
         rows = np.arange(len(ids))
         parameters: dict[str, Any] = {"method": method, "seed": seed, "of": len(ids)}
         if method == "pca":
+            say(f"{run.id}: PCA of {len(ids):,} points")
             points, found = pca(embeddings, seed)
         elif embeddings.shape[1] <= 3:
             say(f"{run.id}: no UMAP of {embeddings.shape[1]} dimensions, look at the embedding itself")
+            continue
+        elif len(ids) <= NEIGHBOURS:
+            say(f"{run.id}: no UMAP of {len(ids)} points, it needs more than {NEIGHBOURS}")
             continue
         else:
             rows = stratified(labels, max_points, seed)
@@ -85,15 +89,14 @@ def umap(embeddings: Floats, seed: int) -> tuple[Floats, dict[str, Any]]:
 
     import umap as umap_learn  # type: ignore[import-untyped]
 
-    neighbours = min(NEIGHBOURS, len(embeddings) - 1)
     model = umap_learn.UMAP(
-        n_neighbors=neighbours, min_dist=MIN_DIST, metric="cosine", random_state=seed, n_jobs=1, verbose=True
+        n_neighbors=NEIGHBOURS, min_dist=MIN_DIST, metric="cosine", random_state=seed, n_jobs=1, verbose=True
     )
     # its progress belongs with the other messages, not in the output
     with contextlib.redirect_stdout(sys.stderr), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         points = model.fit_transform(embeddings)
-    found = {"metric": "cosine", "n_neighbors": neighbours, "min_dist": MIN_DIST, "version": umap_learn.__version__}
+    found = {"metric": "cosine", "n_neighbors": NEIGHBOURS, "min_dist": MIN_DIST, "version": umap_learn.__version__}
     return np.asarray(points, dtype=np.float32), found
 
 

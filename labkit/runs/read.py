@@ -41,7 +41,7 @@ class Run:
     @property
     def id(self) -> str:
         """The directory's name."""
-        return self.path.name
+        return whole(self.path.name)
 
     @property
     def group(self) -> str:
@@ -87,7 +87,7 @@ class Run:
         """Name of the data set, "" if not known."""
         data = self.info.get("data")
         name = data.get("name") if isinstance(data, dict) else None
-        return name if isinstance(name, str) else ""
+        return whole(name) if isinstance(name, str) else ""
 
     @property
     def seconds(self) -> float | None:
@@ -97,7 +97,7 @@ class Run:
     def text(self, name: str) -> str:
         """A text of run.json, "" if it is not there."""
         value = self.info.get(name)
-        return value if isinstance(value, str) else ""
+        return whole(value) if isinstance(value, str) else ""
 
     def value(self, metric: str, split: str = "test") -> float | None:
         """A metric of the summary ("test", "validation" or "test_last"); None if it is not there."""
@@ -111,6 +111,11 @@ class Run:
         except RunError:
             return False
         return True
+
+
+def whole(text: str) -> str:
+    """Text that can be written as UTF-8: JSON and file names may hold halves of characters, which tables refuse."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def finite(value: object) -> float | None:

@@ -6,6 +6,7 @@ files, within limits of size; each is read once; and the runs take their places 
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import stat
@@ -85,6 +86,10 @@ def import_runs(path_zip: Path | str, root: Path | str, *, overwrite: bool = Fal
                 take_places(places, folder)
     except (zipfile.BadZipFile, EOFError, NotImplementedError) as error:
         raise RunError(f"{path_zip} is not a whole zip file: {error}") from None
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # a full disk, say
+            raise
+        raise RunError(f"{path_zip} is not a whole zip file: it points outside itself") from None
     return [read_run(place) for place in places.values()]
 
 

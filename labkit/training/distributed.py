@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
@@ -74,6 +76,24 @@ def data_parallel(model: nn.Module, device: torch.device) -> nn.Module:
     return DistributedDataParallel(model)
 
 
+class SumOverProcesses(torch.autograd.Function):
+    """The sum of all processes' tensors; its gradient is the sum of all processes' gradients."""
+
+    @staticmethod
+    def forward(ctx: Any, values: Tensor) -> Tensor:
+        """Add up."""
+        total = values.clone()
+        dist.all_reduce(total)
+        return total
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Tensor:
+        """Each process's tensor is part of everybody's sum."""
+        total = gradient.contiguous().clone()
+        dist.all_reduce(total)
+        return total
+
+
 class GlobalBatchNorm(_BatchNorm):
     """Batch normalisation over all processes, for CPUs, where torch's SyncBatchNorm does not run."""
 
@@ -91,20 +111,19 @@ class GlobalBatchNorm(_BatchNorm):
         """(N, C, …): normalised by the mean and variance over all processes' items."""
         if not self.training or not is_distributed():
             return super().forward(input)
-        from torch.distributed.nn.functional import all_reduce
-
         over = [d for d in range(input.dim()) if d != 1]
-        count = input.numel() / input.shape[1]
-        sums = torch.stack([input.sum(over), input.square().sum(over), input.new_full((input.shape[1],), count)])
-        total, squares, items = all_reduce(sums)
-        mean = total / items
-        variance = squares / items - mean.square()
+        shape = [1, -1, *[1] * (input.dim() - 2)]
+        items = SumOverProcesses.apply(input.new_tensor(input.numel() / input.shape[1]))
+        mean = SumOverProcesses.apply(input.sum(over)) / items
+        centred = input - mean.view(shape)
+        variance = SumOverProcesses.apply(centred.square().sum(over)) / items
         with torch.no_grad():
             momentum = self.momentum or 0.1
             assert self.running_mean is not None
             assert self.running_var is not None
+            assert self.num_batches_tracked is not None
+            self.num_batches_tracked += 1
             self.running_mean.lerp_(mean, momentum)
             self.running_var.lerp_(variance * items / (items - 1), momentum)
-        shape = [1, -1, *[1] * (input.dim() - 2)]
-        normal: Tensor = (input - mean.view(shape)) * (variance + self.eps).rsqrt().view(shape)
+        normal: Tensor = centred * (variance + self.eps).rsqrt().view(shape)
         return normal * self.weight.view(shape) + self.bias.view(shape) if self.affine else normal

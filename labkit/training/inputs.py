@@ -101,4 +101,4 @@ def evaluation_batches(data: Dataset, options: dict[str, Any], size: int, device
 
 def as_float(rows: Tensor) -> Tensor:
     """Bytes become 0…1; floats stay what they are."""
-    return rows.float().div_(255) if rows.dtype == torch.uint8 else rows
+    return rows.to(torch.get_default_dtype()).div_(255) if rows.dtype == torch.uint8 else rows

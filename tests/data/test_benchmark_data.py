@@ -1,7 +1,10 @@
 """The loaders of the papers' benchmarks, on miniature copies of the official folders."""
 
+import ntpath
 import os
+import posixpath
 import re
+from pathlib import Path
 
 import miniatures
 import pytest
@@ -92,29 +95,35 @@ def test_ids_are_unique_paths_below_the_root(name, root):
         assert all(path.is_file() for path in part.inputs)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_label_of_each_image_is_that_of_its_own_class(name, root):
-    if name == "cars196":
-        pytest.skip("the class is not in the path; checked in a test of its own")
-    marks = {"sop": r"/11108512(\d+)_", "vehicle-id": r"()"}
+@pytest.mark.parametrize(
+    ("name", "pattern"),
+    [
+        ("cub", r"/images/([^/]+)/"),
+        ("sop", r"/11108512(\d+)_"),
+        ("in-shop", r"/(id_\d+)/"),
+        ("inaturalist", r"/train_val2018/(\w+/\d+)/"),
+    ],
+)
+def test_an_image_has_the_class_that_its_path_tells(name, pattern, root):
     for part in parts(load(name, root)):
         for sample, label in zip(part.ids, part.labels):
-            if name == "vehicle-id":
-                number = int(sample[-11:-4]) - 1  # three images each, in the order of the lists
-                assert part.class_names[label] == ("10", "11", "12", "20", "21")[number // miniatures.IMAGES]
-            else:
-                found = re.search(marks.get(name, "/(" + re.escape(part.class_names[label]) + ")/"), sample)
-                assert found
-                assert found[1] == part.class_names[label]
+            assert re.search(pattern, sample)[1] == part.class_names[label]
+
+
+def test_vehicles_have_the_class_of_their_line(root):
+    splits = load("vehicle-id", root)
+    for part in (splits.train, splits.test):
+        for sample, label in zip(part.ids, part.labels):
+            number = int(sample[-11:-4]) - 1  # images are numbered in the order of the lists
+            assert part.class_names[label] == ("10", "11", "12", "20", "21")[number // miniatures.IMAGES]
 
 
 def test_cars_keep_their_classes_though_the_annotations_are_in_another_order(root):
     splits = load("cars196", root)
-    numbers = {sample: int(sample[-10:-4]) for part in (splits.train, splits.test) for sample in part.ids}
     written = [f"Car {c}" for _ in range(miniatures.IMAGES) for c in reversed(miniatures.CARS_CLASSES)]
     for part in (splits.train, splits.test):
         for sample, label in zip(part.ids, part.labels):
-            assert part.class_names[label] == written[numbers[sample] - 1]
+            assert part.class_names[label] == written[int(sample[-10:-4]) - 1]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -163,7 +172,8 @@ def test_too_many_images_are_another_mistake_than_too_few(tmp_path):
 def test_in_shop_tests_queries_against_the_gallery(root):
     splits = load("in-shop", root)
     assert splits.gallery.class_names == splits.test.class_names
-    assert [sample[-13:-12] for sample in splits.test.ids] == ["0", "2", "0", "2"] or len(splits.test) == 4
+    assert [sample[-14:] for sample in splits.test.ids] == ["00_1_front.jpg", "02_1_front.jpg"] * 2
+    assert [sample[-14:] for sample in splits.gallery.ids] == ["01_1_front.jpg"] * 2
     assert splits.test.labels.tolist() == [0, 0, 1, 1]
     assert splits.gallery.labels.tolist() == [0, 1]
     assert set(splits.test.ids).isdisjoint(splits.gallery.ids)
@@ -326,7 +336,7 @@ def test_a_given_root_is_not_replaced_by_the_environment(root, tmp_path, monkeyp
         ("sop", 1, "1 11319 1 bicycle_final/a.JPG", "expected the header 'image_id class_id super_class_id path'"),
         ("sop", 2, "10 11319 bicycle_final/a.JPG", "expected 'image_id class_id super_class_id path', got"),
         ("in-shop", 2, "image_name item_id", "expected the header"),
-        ("in-shop", 4, "img/a.jpg id_00000001 val", "must be train, query or gallery, got 'val'"),
+        ("in-shop", 4, "img/a.jpg id_00000001 val", "evaluation_status must be train, query or gallery, got 'val'"),
         ("vehicle-id", 2, "abc 10", "expected a whole number, got 'abc'"),
         ("vehicle-id", 2, "0000002 -1", "expected a whole number, got '-1'"),
         ("vehicle-id", 2, "0000002 10 7", "expected 'image vehicle'"),
@@ -358,6 +368,21 @@ def test_a_path_that_leads_out_of_the_folder_is_refused(name, line, new, tmp_pat
     with pytest.raises(DataError, match="leads out of the data set's folder") as caught:
         load(name, tmp_path)
     assert f"{file}, line {line}" in str(caught.value)
+
+
+@given(st.text("ab./\\:C", max_size=12))
+def test_a_path_that_is_accepted_stays_inside_on_any_system(path):
+    try:
+        lists.entry(Path("list.txt"), 1, path, "a")
+    except DataError:
+        return
+    assert f"{posixpath.normpath(posixpath.join('/root', path))}/".startswith("/root/")
+    assert ntpath.normpath(ntpath.join("D:\\root", path) + "\\x").startswith("D:\\root\\")
+
+
+@pytest.mark.parametrize("path", ["a.jpg", "a/b.jpg", "a/..b/c..jpg", "...", "id_1/02_1_front.jpg"])
+def test_a_harmless_path_is_accepted(path):
+    assert lists.entry(Path("list.txt"), 1, path, "a") == (path, "a")
 
 
 def test_a_list_that_is_no_text_is_refused(tmp_path):

@@ -130,7 +130,7 @@ def dataset(name: str, folder: Path, images: Sequence[Entry], classes: dict[str,
     """The images of one split."""
     return Dataset(
         name=name,
-        inputs=[folder / image.path for image in images],
+        inputs=[folder / image.path for image in tqdm(images, desc=f"Listing {name}", delay=2, leave=False)],
         labels=torch.tensor([classes[image.label] for image in images], dtype=torch.long),
         class_names=tuple(classes),
         ids=tuple(f"{folder.name}/{image.path}" for image in images),

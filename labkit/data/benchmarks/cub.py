@@ -1,4 +1,4 @@
-"""CUB-200-2011 (Welinder et al., 2010): photographs of 200 bird species.
+"""CUB-200-2011 (Wah et al., 2011): photographs of 200 bird species.
 
 The first 100 species train, the last 100 test. SGSL prints these counts; MPA prints them swapped (E-MPA-9).
 """

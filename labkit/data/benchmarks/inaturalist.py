@@ -13,8 +13,8 @@ from labkit.data.benchmarks.lists import Entry, Lists, entry, malformed, require
 FOLDER = "inaturalist2018"
 WHERE = """\
 iNaturalist 2018, not for commercial use: train_val2018.tar.gz from
-https://github.com/visipedia/inat_comp/tree/master/2018, and the lists Inat_dataset_splits.zip of Smooth-AP, linked from
-https://github.com/Andrew-Brown1/Smooth_AP; both unpacked in a folder named inaturalist2018
+https://github.com/visipedia/inat_comp/tree/master/2018, and Smooth-AP's lists, Inat_dataset_splits.zip, from
+https://drive.google.com/file/d/1sXfkBTFDrRU3__-NUs1qBP3sf_0uMB98; both unpacked in a folder named inaturalist2018
   inaturalist2018/Inat_dataset_splits/Inaturalist_train_set1.txt
   inaturalist2018/Inat_dataset_splits/Inaturalist_test_set1.txt
   inaturalist2018/train_val2018/Aves/2761/*.jpg …"""

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PureWindowsPath
+from pathlib import Path
 from typing import NamedTuple
 
+from tqdm import tqdm
+
 from labkit.data.files import DataError
+
+# an absolute path, a drive, a step upwards or an end of string, with the slashes of any system
+OUTSIDE = re.compile(r"^[/\\]|^.:|(^|[/\\])\.\.([/\\]|$)|\0")
 
 
 class Entry(NamedTuple):
@@ -38,7 +44,7 @@ def rows(
     first = skip + 1
     try:
         with file.open(encoding="utf-8-sig") as lines:
-            for number, line in enumerate(lines, start=1):
+            for number, line in enumerate(tqdm(lines, desc=f"Reading {file.name}", delay=2, leave=False), start=1):
                 fields = line.split()
                 if number < first or not fields:
                     continue
@@ -57,9 +63,7 @@ def rows(
 
 def entry(file: Path, line: int, path: str, label: str) -> Entry:
     """The image at a line of a list, whose path must stay inside the data set's folder."""
-    # read as a Windows path, which knows slashes, backslashes and drives, so that a list is judged alike everywhere
-    parts = PureWindowsPath(path)
-    if parts.anchor or ".." in parts.parts or "\0" in path:
+    if OUTSIDE.search(path):
         raise malformed(file, line, f"the path {path!r} leads out of the data set's folder")
     return Entry(path, label)
 

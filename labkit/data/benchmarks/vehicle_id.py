@@ -1,8 +1,9 @@
 """VehicleID (Liu et al., 2016): 26,328 vehicles seen by traffic cameras, with three test lists of growing size.
 
-protocol: "all", each image a query against all others of its list, is what PNP says it does and what the released
-code of Smooth-AP and RS@k does; "one-per-id", one image of each vehicle drawn into the gallery and all others
-queries against it, is the protocol of Liu et al., whose papers average over several draws (`gallery_seed`).
+protocol: "all", each image a query against all others of its list, is what PNP describes (though it cites the protocol
+of Liu et al.) and what the released code of Smooth-AP and RS@k does; "one-per-id", one image of each vehicle drawn into
+the gallery and all others queries against it, is usual in vehicle re-identification since Liu et al., with results
+averaged over several draws (`gallery_seed`).
 
 The counts are those of the lists as distributed, 13,164 vehicles in 113,346 images for training. PNP and the RS@k
 slides print the counts of Liu et al. (13,134 in 110,178; test lists of 7,332, 12,995 and 20,038 images), but the

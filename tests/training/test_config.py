@@ -1,0 +1,64 @@
+"""Presets and settings: every preset reads, every loss can be chosen, and a wrong name says what there is."""
+
+import pytest
+
+from labkit.losses import CATALOG
+from labkit.training.config import describe, from_dict, load_config, parse, preset_names
+
+
+@pytest.mark.parametrize("preset", preset_names())
+def test_a_preset_reads_and_survives_being_written_down(preset):
+    config = load_config(preset)
+    assert from_dict(config.as_dict()) == config
+    assert len(describe(preset)) > 20
+
+
+@pytest.mark.parametrize("loss", [*CATALOG, "untrained", "pixels"])
+def test_every_loss_can_be_chosen(loss):
+    assert load_config("omniglot", loss).loss == loss
+
+
+def test_a_bare_key_is_an_option_of_the_loss_first_then_a_setting():
+    config = load_config("omniglot", "pnp-dq", {"tau": "0.02", "lr": "1e-3", "optimizer.clip": "1", "data.merge": "3"})
+    assert config.loss_options["tau"] == 0.02
+    assert config.optimizer.lr == 1e-3
+    assert config.optimizer.clip == 1.0
+    assert isinstance(config.optimizer.clip, float)
+    assert config.data["merge"] == 3
+
+
+def test_what_suits_a_loss_is_used_only_for_that_loss_and_can_be_changed():
+    assert load_config("toy", "pnp-dq").loss_options["alpha"] == 4.0
+    assert "alpha" not in load_config("toy", "pnp-ds").loss_options
+    assert load_config("toy", "pnp-dq", {"alpha": "2"}).loss_options["alpha"] == 2
+
+
+@pytest.mark.parametrize(
+    ("preset", "loss", "settings", "message"),
+    [
+        ("omnigolt", None, {}, "did you mean omniglot"),
+        ("omniglot", "smooth-app", {}, "did you mean smooth-ap"),
+        ("omniglot", "pnp-dq", {"taau": "1"}, "no setting 'taau' for pnp-dq.*did you mean tau"),
+        ("omniglot", "pnp-dq", {"variant": "O"}, "no setting 'variant'"),
+        ("omniglot", "pnp-dq", {"optimizer.rate": "1"}, "no setting optimizer.rate"),
+        ("omniglot", "pnp-dq", {"speed.lr": "1"}, "no section 'speed'"),
+        ("omniglot", "pnp-dq", {"lr": "fast"}, "lr must be of the kind 0.003"),
+        ("omniglot", "pnp-dq", {"steps": "1.5"}, "steps must be of the kind"),
+        ("omniglot", "pnp-dq", {"nmi": "1"}, "nmi must be of the kind"),
+        ("omniglot", "pnp-dq", {"optimizer.name": "adamax"}, "optimizer.name"),
+        ("omniglot", "pnp-dq", {"steps": "-1"}, "train.steps is too small"),
+        ("omniglot", "pnp-dq", {"evaluate_every": "0"}, "train.evaluate_every is too small"),
+    ],
+)
+def test_a_wrong_setting_says_what_there_is(preset, loss, settings, message):
+    with pytest.raises(ValueError, match=message):
+        load_config(preset, loss, settings)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("3", 3), ("1e-3", 1e-3), ("True", True), ("false", False), ("(1, 2)", (1, 2)), ("ring", "ring"), ("a=b", "a=b")],
+)
+def test_values_are_read_as_what_they_look_like(text, value):
+    assert parse(text) == value
+    assert type(parse(text)) is type(value)

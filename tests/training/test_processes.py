@@ -1,0 +1,100 @@
+"""Two processes train as one: same loss, same gradients, same weights, and torchrun makes a run."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
+
+from labkit.data import load
+from labkit.training.config import load_config
+from labkit.training.inputs import training_batches
+from labkit.training.state import build_state
+from labkit.training.step import train_step
+
+ROOT = Path(__file__).parents[2]
+SETTINGS = {
+    "data.subset": "embedded", "data.per_class": "20", "model.name": "small-cnn", "model.dim": "8",
+    "augment.degrees": "10.0", "sampler": "balanced", "classes": "5", "per_class": "3", "optimizer.name": "sgd",
+    "lr": "0.05", "proxy_lr": "0.5",
+}  # fmt: skip
+STEPS = 4
+
+
+def train(loss: str) -> tuple[list[float], dict[str, torch.Tensor], dict[str, torch.Tensor]]:
+    """Losses of a few steps, the first step's gradients, and the weights after all of them."""
+    torch.set_num_threads(1)
+    torch.set_default_dtype(torch.float64)  # else the sharp sigmoids make rounding look like an error
+    config = load_config("fashion-mnist", loss, SETTINGS)
+    splits = load(**config.data)
+    built = build_state(config, splits.train.num_classes, 0, torch.device("cpu"))
+    built.model.train()
+    batches = training_batches(splits.train, config, 0, 0, built.device)
+    values, gradients = [], {}
+    for step in range(STEPS):
+        values.append(float(train_step(built, next(batches), config)))
+        built.progress.step += 1
+        if step == 0:
+            parts = {"model": built.module, "loss": built.loss}
+            gradients = {
+                f"{part}.{n}": p.grad.clone() for part, m in parts.items() for n, p in m.named_parameters()
+                if p.grad is not None
+            }  # fmt: skip
+    return values, gradients, {n: t.clone() for n, t in built.module.state_dict().items()}
+
+
+def worker(number: int, world: int, port: int, loss: str, results) -> None:
+    os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    dist.init_process_group("gloo", rank=number, world_size=world)
+    results[number] = train(loss)
+    dist.barrier()
+    dist.destroy_process_group()
+
+
+def free_port() -> int:
+    import socket
+
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+@pytest.mark.parametrize("loss", ["pnp-dq", "recall-at-k-simix", "mpa", "sgsl"])
+def test_two_processes_compute_what_one_does(loss):
+    """15 items in shares of 7 and 8; batch statistics, SiMix's draws and augmentation are those of the global batch."""
+    try:
+        alone = train(loss)
+    finally:
+        torch.set_default_dtype(torch.float32)
+    with mp.Manager() as manager:
+        results = manager.dict()
+        mp.spawn(worker, (2, free_port(), loss, results), nprocs=2)
+        first, second = results[0], results[1]
+    for values, gradients, weights in (first, second):
+        assert values == pytest.approx(alone[0], abs=1e-8)
+        for name, gradient in alone[1].items():
+            torch.testing.assert_close(gradients[name], gradient, rtol=0, atol=1e-8, msg=name)
+        for name, tensor in alone[2].items():
+            torch.testing.assert_close(weights[name], tensor, rtol=0, atol=1e-8, msg=name)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="torchrun needs gloo over TCP")
+def test_torchrun_makes_a_run_like_any_other(small_arguments, tmp_path):
+    arguments = ["train", "fashion-mnist", "--loss", "pnp-dq", "--threads", "1", *small_arguments]
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-port"]
+    done = subprocess.run(
+        [*torchrun, str(free_port()), "-m", "labkit", *arguments, "--runs", str(tmp_path / "two")],
+        cwd=ROOT, capture_output=True, text=True, timeout=200,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    subprocess.run([sys.executable, "-m", "labkit", *arguments, "--runs", str(tmp_path / "one")], cwd=ROOT, check=True)
+    (two,), (one,) = (list((tmp_path / name).iterdir()) for name in ("two", "one"))
+    assert json.loads((two / "run.json").read_text())["processes"] == 2
+    found, expected = (json.loads((f / "summary.json").read_text()) for f in (two, one))
+    assert found["loss"] == pytest.approx(expected["loss"], abs=1e-3)
+    assert found["test"]["R@1"] == pytest.approx(expected["test"]["R@1"], abs=0.01)

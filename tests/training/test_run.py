@@ -1,0 +1,287 @@
+"""A run from start to end, killed, interrupted, resumed, on a full disk: nothing is lost and nothing changes."""
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from labkit.losses import CATALOG
+from labkit.runs.tracker import WriteError
+from labkit.training import loop, state
+from labkit.training.loop import resume, start
+
+ROOT = Path(__file__).parents[2]
+
+
+def rows(folder: Path) -> list[dict]:
+    """The metrics, without the clock."""
+    lines = (folder / "metrics.jsonl").read_text().splitlines()
+    return [{k: v for k, v in json.loads(line).items() if k != "seconds"} for line in lines]
+
+
+def results(folder: Path) -> dict:
+    """Everything that must come out the same."""
+    summary = json.loads((folder / "summary.json").read_text())
+    kept = {name: summary[name] for name in ("steps", "best_step", "validation", "test", "test_last", "loss")}
+    tensors = {f: load_file(folder / f) for f in ("embeddings.safetensors", "frames.safetensors")}
+    return kept | {"rows": rows(folder), "tensors": {k: v.tolist() for f in tensors.values() for k, v in f.items()}}
+
+
+@pytest.fixture
+def whole(small, tmp_path):
+    """An uninterrupted run."""
+    start(small(), 3, tmp_path / "whole", device="cpu", info={"id": "whole"})
+    return tmp_path / "whole"
+
+
+def test_a_run_directory_holds_everything(whole):
+    info = json.loads((whole / "run.json").read_text())
+    assert info["status"] == "finished"
+    assert info["device"] == "cpu"
+    assert info["device_name"]
+    assert info["seed"] == 3
+    assert len(info["data"]["sha256"]) == 64
+    assert info["data"]["train_classes"] == 10
+    assert info["versions"]["torch"] == torch.__version__.partition("+")[0] or "+" in info["versions"]["torch"]
+    assert info["config"]["loss"] == "recall-at-k-simix"
+    summary = json.loads((whole / "summary.json").read_text())
+    assert 0 < summary["test"]["R@1"] <= 1
+    assert summary["cpu_seconds"] > 0
+    assert summary["peak_memory_mb"] > 50
+    found = rows(whole)
+    assert [r["step"] for r in found if "loss" in r] == list(range(3, 25, 3))
+    assert [r["step"] for r in found if r.get("split") == "validation"] == [8, 16, 24]
+    best = max((r for r in found if "split" in r), key=lambda r: r["R@1"])
+    assert summary["best_step"] == best["step"]
+    frames = load_file(whole / "frames.safetensors")
+    assert frames["frames"].shape == (5, 60, 8)
+    assert frames["steps"][0] == 0
+    assert frames["steps"][-1] == 24
+    assert {p.name for p in (whole / "checkpoints").iterdir()} == {"last.safetensors", "best.safetensors"}
+
+
+def test_the_same_seed_gives_the_same_run_and_another_does_not(small, whole, tmp_path):
+    for seed in (3, 4):
+        start(small(), seed, tmp_path / str(seed), device="cpu", info={"id": str(seed)})
+    assert results(tmp_path / "3") == results(whole)
+    assert results(tmp_path / "4") != results(whole)
+
+
+class Killed(BaseException):
+    """Stands for a process that ends without a word."""
+
+
+@pytest.mark.parametrize("loss", ["recall-at-k-simix", "mpa", "sgsl"])
+@pytest.mark.parametrize("last_step", [2, 7, 13, 23])
+def test_a_run_that_stops_at_any_step_and_is_resumed_is_the_same_run(small, tmp_path, monkeypatch, loss, last_step):
+    start(small(loss), 0, tmp_path / "whole", device="cpu", info={"id": "whole"})
+    real_step, real_failure = loop.train_step, loop.report_failure
+
+    def step(run_state, *rest):
+        if run_state.progress.step == last_step:
+            raise Killed
+        return real_step(run_state, *rest)
+
+    monkeypatch.setattr(loop, "train_step", step)
+    monkeypatch.setattr(loop, "report_failure", lambda *_: None)  # a killed process writes nothing
+    with pytest.raises(Killed):
+        start(small(loss), 0, tmp_path / "killed", device="cpu", info={"id": "killed"})
+    assert json.loads((tmp_path / "killed" / "run.json").read_text())["status"] == "running"
+    monkeypatch.setattr(loop, "train_step", real_step)
+    monkeypatch.setattr(loop, "report_failure", real_failure)
+    resume(tmp_path / "killed", device="cpu")
+    assert results(tmp_path / "killed") == results(tmp_path / "whole")
+
+
+KILL_WHILE_WRITING = """
+import os, signal, sys
+from labkit.runs import files
+real, count = os.replace, 0
+def replace(source, target):
+    global count
+    count += str(target).endswith(".safetensors")
+    if count == int(sys.argv[1]):
+        os.kill(os.getpid(), signal.SIGKILL)   # the new file is written, but not yet in its place
+    real(source, target)
+os.replace = replace
+from labkit.__main__ import main
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
+@pytest.mark.parametrize("write", [1, 4])
+def test_kill_9_in_the_middle_of_a_checkpoint_then_resume_ends_with_the_same_metrics(
+    small_arguments, whole, tmp_path, write
+):
+    command = ["train", "fashion-mnist", "--loss", "recall-at-k-simix", "--seed", "3", "--threads", "1"]
+    command += ["--runs", str(tmp_path / "runs"), *small_arguments]
+    killed = subprocess.run([sys.executable, "-c", KILL_WHILE_WRITING, str(write), *command], cwd=ROOT, timeout=120)
+    assert killed.returncode == -signal.SIGKILL
+    (folder,) = (tmp_path / "runs").iterdir()
+    with (folder / "metrics.jsonl").open("a") as file:
+        file.write('{"step": 7, "lo')  # as if it had been killed while writing a line, too
+    again = [sys.executable, "-m", "labkit", "train", "--resume", str(folder), "--threads", "1"]
+    subprocess.run(again, cwd=ROOT, timeout=120, check=True)
+    assert results(folder) == results(whole)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGINT")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_finishes_cleanly_and_says_how_to_go_on(small_arguments, tmp_path, number):
+    command = [sys.executable, "-m", "labkit", "train", "fashion-mnist", "--runs", str(tmp_path), "--threads", "1"]
+    command += [*small_arguments, "steps=100000", "frames=0"]
+    child = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 100
+    while not list(tmp_path.glob("*/metrics.jsonl")) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    child.send_signal(number)
+    _, text = child.communicate(timeout=60)
+    assert child.returncode == 130
+    (folder,) = tmp_path.iterdir()
+    info = json.loads((folder / "run.json").read_text())
+    assert info["status"] == "interrupted"
+    assert info["ended"]
+    assert f"train --resume {folder}" in text
+    assert "Traceback" not in text
+    assert (folder / "checkpoints" / "last.safetensors").exists()
+
+
+def test_a_full_disk_is_said_plainly_and_the_run_stays_readable(small, tmp_path, monkeypatch):
+    real, calls = state.write_safetensors, []
+
+    def write(path, tensors, metadata=None):
+        calls.append(path)
+        if len(calls) == 3:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        real(path, tensors, metadata)
+
+    monkeypatch.setattr(state, "write_safetensors", write)
+    with pytest.raises(WriteError, match=r"the disk is full.*--resume"):
+        start(small(), 0, tmp_path / "run", device="cpu", info={"id": "run"})
+    info = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert info["status"] == "failed"
+    assert "the disk is full" in info["error"]
+    assert rows(tmp_path / "run")
+    monkeypatch.setattr(state, "write_safetensors", real)
+    assert resume(tmp_path / "run", device="cpu")["status"] == "finished"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs resource limits")
+def test_a_real_write_limit_leaves_whole_files_only(small_arguments, tmp_path):
+    """Files may not grow beyond 20 kB: the checkpoint cannot be written."""
+    limited = (
+        "import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
+        "import torch, labkit.training.loop; resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000));"
+        "from labkit.__main__ import main; sys.exit(main(sys.argv[1:]))"
+    )
+    command = ["train", "fashion-mnist", "--runs", str(tmp_path), "--threads", "1", *small_arguments]
+    done = subprocess.run([sys.executable, "-c", limited, *command], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 2, done.stderr
+    assert "cannot write to" in done.stderr
+    assert "Traceback" not in done.stderr
+    (folder,) = tmp_path.iterdir()
+    assert json.loads((folder / "run.json").read_text())["status"] == "failed"
+    assert not list((folder / "checkpoints").glob("*")), "no half checkpoint"
+
+
+def test_early_stopping_looks_at_validation_only(small, tmp_path, monkeypatch):
+    scores = iter([0.5, 0.6, 0.6, 0.1, 0.7])
+    real = loop.measure_validation
+    monkeypatch.setattr(loop, "measure_validation", lambda *a: real(*a) | {"R@1": next(scores)})
+    config = small("pnp-dq", patience="2", steps="40", evaluate_every="4")
+    start(config, 0, tmp_path / "run", device="cpu", info={"id": "run"})
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert summary["steps"] == 16  # 0.6 at the second evaluation, then two without a better one
+    assert summary["best_step"] == 8
+
+
+def test_the_test_score_is_that_of_the_best_weights(small, tmp_path):
+    config = small("pnp-dq", lr="0.5", steps="24")  # far too high: gets worse
+    start(config, 0, tmp_path / "run", device="cpu", info={"id": "run"})
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    shorter = small("pnp-dq", lr="0.5", steps="24", test="false")
+    start(shorter, 0, tmp_path / "again", device="cpu", info={"id": "again"})
+    again = json.loads((tmp_path / "again" / "summary.json").read_text())
+    assert again["test"] is None
+    assert again["validation"] == summary["validation"]
+    if summary["best_step"] != 24:
+        assert summary["test"]["R@1"] != summary["test_last"]["R@1"]
+
+
+@pytest.mark.parametrize("keep", ["embeddings", "metrics"])
+def test_only_what_is_asked_for_is_kept(small, tmp_path, keep):
+    start(small("pnp-dq"), 0, tmp_path / "run", device="cpu", keep=keep, info={"id": "run"})
+    names = {p.name for p in (tmp_path / "run").iterdir()}
+    expected = {"run.json", "metrics.jsonl", "summary.json"}
+    assert names == expected | (
+        {"embeddings.safetensors", "samples.parquet", "frames.safetensors"} if keep == "embeddings" else set()
+    )
+
+
+@pytest.mark.parametrize("loss", [*CATALOG, "untrained", "pixels"])
+def test_every_loss_of_the_catalogue_trains(small, tmp_path, loss):
+    config = small(loss, steps="3", evaluate_every="3", frames="0")
+    info = start(config, 0, tmp_path / "run", device="cpu", info={"id": "run"})
+    assert info["status"] == "finished"
+    test = json.loads((tmp_path / "run" / "summary.json").read_text())["test"]
+    assert test["R@1"] > 0.2
+
+
+def test_proxies_learn_with_their_own_rate(small):
+    built = state.build_state(small("mpa", lr="0.001", proxy_lr="0.5"), 10, 0, torch.device("cpu"))
+    rates = {id(p): g["lr"] for g in built.optimizer.param_groups for p in g["params"]}
+    assert {rates[id(p)] for p in built.module.parameters()} == {0.001}
+    assert {rates[id(p)] for p in built.loss.parameters()} == {0.5}
+
+
+def test_micro_batches_change_nothing_but_memory(small, tmp_path):
+    options = {"steps": "6", "evaluate_every": "6", "model__norm": "group", "frames": "0"}
+    for name, micro in (("one", "0"), ("two", "8")):
+        start(small("pnp-dq", micro=micro, **options), 0, tmp_path / name, device="cpu", info={"id": name})
+    one, two = (json.loads((tmp_path / n / "summary.json").read_text()) for n in ("one", "two"))
+    assert one["loss"] == pytest.approx(two["loss"], abs=1e-5)
+
+
+def test_micro_batches_with_batch_norm_are_refused_with_advice(small, tmp_path):
+    with pytest.raises(ValueError, match="BatchNorm"):
+        start(small("pnp-dq", micro="8"), 0, tmp_path / "run", device="cpu", info={"id": "run"})
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["status"] == "failed"
+
+
+def test_a_finished_run_and_a_missing_one_cannot_be_resumed(whole, tmp_path):
+    with pytest.raises(ValueError, match="finished"):
+        resume(whole)
+    with pytest.raises(ValueError, match="holds no run"):
+        resume(tmp_path / "nowhere")
+
+
+def test_a_corrupt_checkpoint_is_named(whole):
+    info = json.loads((whole / "run.json").read_text())
+    (whole / "run.json").write_text(json.dumps(info | {"status": "interrupted"}))
+    path = whole / "checkpoints" / "last.safetensors"
+    path.write_bytes(path.read_bytes()[:1000])
+    with pytest.raises(ValueError, match=r"last.safetensors is not a whole checkpoint"):
+        resume(whole)
+
+
+@pytest.mark.parametrize(
+    ("settings", "shares"),
+    [
+        ({"schedule": "cosine"}, {0: 1.0, 12: 0.5, 24: 0.0}),
+        ({"schedule": "constant", "warmup": "4"}, {0: 0.25, 3: 1.0, 20: 1.0}),
+        ({"schedule": "step", "milestones": "[0.5, 0.75]", "decay": "0.5"}, {0: 1.0, 11: 1.0, 12: 0.5, 18: 0.25}),
+    ],
+)
+def test_learning_rates_follow_their_schedule(small, settings, shares):
+    config = small("pnp-dq", **settings).optimizer
+    for step, share in shares.items():
+        assert state.learning_rate_share(config, step, 24) == pytest.approx(share)
