@@ -6,7 +6,7 @@ else
 VENV_PYTHON := .venv/bin/python
 endif
 
-.PHONY: help setup dashboard lab test bench notebooks lock clean
+.PHONY: help setup dashboard lab test bench notebooks runs lock clean
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -29,6 +29,9 @@ bench: setup  ## measure speed and memory side by side with peers
 
 notebooks: setup  ## execute the lessons and write them with their outputs
 	@$(VENV_PYTHON) -m labkit notebooks
+
+runs: setup  ## train the recorded runs that are missing (hours)
+	@$(VENV_PYTHON) data/runs/record.py
 
 lock: setup  ## resolve pyproject.toml anew into requirements.txt
 	@$(VENV_PYTHON) -m piptools compile --quiet --upgrade --strip-extras --all-extras --all-build-deps --allow-unsafe \

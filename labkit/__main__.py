@@ -11,7 +11,7 @@ from importlib import import_module
 
 from labkit.setup import ROOT, setup
 
-COMMANDS = ("train",)  # larger commands, each a module that registers itself
+COMMANDS = ("train", "evaluate", "runs", "data")  # larger commands, each a module that registers itself
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -33,7 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     notebooks.add_argument("names", nargs="*", help="only these sources (default: all)")
     losses = commands.add_parser("losses", help="list the losses, or show the card of one")
     losses.add_argument("name", nargs="?", help="a loss of the catalogue")
-    for module in COMMANDS:
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    for module in COMMANDS if given[:1] != ["setup"] else ():  # set-up runs on whatever Python there is
         import_module(f"labkit.commands.{module}").register(commands)
     chosen, rest = parser.parse_known_args(arguments)
     if "run" in chosen and not rest:

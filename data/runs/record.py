@@ -12,6 +12,7 @@ import csv
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -140,10 +141,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("topics", nargs="*", help=f"tuning, {', '.join(TOPICS)} (default: all but tuning)")
     parser.add_argument("--jobs", type=int, default=2, help="runs at a time (default 2)")
+    parser.add_argument("--seeds", type=int, nargs="+", help="only these seeds (default: all)")
     parser.add_argument("--list", action="store_true", help="print the command lines only")
     args = parser.parse_args()
     for topic in args.topics or TOPICS:
         jobs = list(tuning() if topic == "tuning" else TOPICS[topic]())
+        if args.seeds:
+            chosen = [replace(job, seeds=tuple(s for s in job.seeds if s in args.seeds)) for job in jobs]
+            jobs = [job for job in chosen if job.seeds]
         if args.list:
             print(f"# {topic}: {len(jobs)} runs")
             print("\n".join(job.command() for job in jobs))

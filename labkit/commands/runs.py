@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -105,6 +106,9 @@ def action(module: str, function: str) -> Action:
             return chosen(args)
         except RunError as error:
             message = str(error)
+        except BrokenPipeError:  # the reader, such as head, has seen enough; nothing is left to flush at exit
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
         except OSError as error:
             message = f"{error.filename}: {error.strerror}" if error.filename else str(error)
         except ModuleNotFoundError as error:

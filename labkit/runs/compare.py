@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 SPLITS = ("test", "validation", "test_last")
 RESAMPLES = 10_000
 BOOTSTRAP_SEED = 0
-SHARES = ("R@", "P@", "AP", "MAP", "nDCG", "MRR", "R-precision", "NMI")
+SHARES = ("R@", "P@", "AP", "MAP", "nDCG", "MRR", "R-precision", "NMI", "recall-")
 Interval = tuple[float, float]
 NONE: Interval = (float("nan"), float("nan"))
 
@@ -159,10 +159,10 @@ def paired_difference(
     )
 
 
-def curves(runs: Iterable[Run], metric: str = "R@1") -> pd.DataFrame:
+def curves(runs: Iterable[Run], metric: str = "R@1", split: str = "validation") -> pd.DataFrame:
     """A metric while training, one row a point: id, group, loss, seed, step, value.
 
-    "loss", "lr" and other values of training rows come from those, all others from validation rows.
+    "loss" and "lr" are logged for training batches and have no split; all others come from evaluations on `split`.
     """
     import pandas as pd
 
@@ -170,7 +170,7 @@ def curves(runs: Iterable[Run], metric: str = "R@1") -> pd.DataFrame:
     for run in runs:
         for row in read_metrics(run):
             value = finite(row.get(metric))
-            if value is not None:
+            if value is not None and row.get("split", split) == split:
                 points.append((run.id, run.group, run.loss, run.seed, row["step"], value))
     return pd.DataFrame(points, columns=["id", "group", "loss", "seed", "step", "value"])
 

@@ -87,8 +87,9 @@ def read_samples(run: Run) -> pd.DataFrame:
     import pyarrow as pa  # type: ignore[import-untyped]
 
     table = read_parquet(run, "samples.parquet", ("id", "label"))
-    if not pa.types.is_integer(table.schema.field("label").type):
-        raise RunError(f"run {run.id}: label in samples.parquet must hold whole numbers")
+    labels = table.column("label")
+    if not pa.types.is_integer(labels.type) or labels.null_count:
+        raise RunError(f"run {run.id}: label in samples.parquet must hold a whole number in every row")
     frame: pd.DataFrame = table.replace_schema_metadata(None).to_pandas()
     return frame
 

@@ -17,14 +17,24 @@ def is_alive(pid: int, started: float | None) -> bool | None:
         return False
     if not (PROC / "stat").is_file():
         return exists(pid)
+    state, ticks = state_and_start(pid)
+    # Z and X: it has ended, and only its entry waits for the process that started it
+    return ticks is not None and state not in "ZX" and (started is None or ticks == started)
+
+
+def process_start(pid: int) -> float | None:
+    """When a process began, in clock ticks since boot; None where the system does not tell."""
+    return state_and_start(pid)[1]
+
+
+def state_and_start(pid: int) -> tuple[str, float | None]:
+    """A process's state, as a letter, and when it began; None for a process that is not there."""
     try:
         # the name of the program, in brackets, may itself hold blanks and brackets
         fields = (PROC / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()
-        state, ticks = fields[0], float(fields[19])
+        return fields[0], float(fields[19])
     except (OSError, IndexError, ValueError):
-        return False
-    # Z and X: it has ended, and only its entry waits for the process that started it
-    return state not in "ZX" and (started is None or ticks == started)
+        return "X", None
 
 
 def exists(pid: int) -> bool | None:

@@ -59,7 +59,7 @@ def project(run: Run, methods: Sequence[str] = PROJECTIONS, max_points: int = 10
 
 
 def read_points(run: Run) -> tuple[Floats, NDArray[np.object_], NDArray[np.int64]]:
-    """Embeddings on the unit sphere, ids and labels."""
+    """Embeddings on the unit sphere, ids, and the class of each as a number."""
     embeddings, samples = read_embeddings(run), read_samples(run)
     if len(embeddings) != len(samples):
         raise RunError(f"run {run.id}: {len(embeddings)} embeddings but {len(samples)} samples")
@@ -68,7 +68,9 @@ def read_points(run: Run) -> tuple[Floats, NDArray[np.object_], NDArray[np.int64
     if not embeddings.isfinite().all():
         raise RunError(f"run {run.id}: the embeddings hold NaN or infinite values, so the training went astray")
     unit = embeddings / embeddings.norm(dim=1, keepdim=True).clamp_min(1e-12)
-    return unit.numpy(), samples["id"].to_numpy(object), samples["label"].to_numpy(np.int64)
+    # a label of the training split may stand for another class in the test split
+    strata = samples.groupby([name for name in ("split", "label") if name in samples], dropna=False).ngroup()
+    return unit.numpy(), samples["id"].to_numpy(object), np.asarray(strata, dtype=np.int64)
 
 
 def pca(embeddings: Floats, seed: int) -> tuple[Floats, dict[str, Any]]:

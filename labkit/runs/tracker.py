@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from labkit.runs.files import write_json
+from labkit.runs.process import process_start
 
 SCHEMA = 1
 
@@ -118,15 +119,6 @@ def without_nan(value: Any) -> Any:
 def now() -> str:
     """UTC, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def process_start(pid: int) -> float | None:
-    """When a process started, in clock ticks since boot, to tell it from a later one with the same number."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return None
-    return float(fields[19])
 
 
 def remove_folder(folder: Path) -> None:

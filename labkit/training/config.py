@@ -139,17 +139,23 @@ def load_config(preset: str, loss: str | None = None, settings: Mapping[str, str
     """A preset with its default or another loss, and `key=value` settings over it (values as text)."""
     if preset not in preset_names():
         raise ValueError(f"no preset {preset!r}; there are: {', '.join(preset_names())}{hint(preset, preset_names())}")
-    content = tomllib.loads((PRESETS / f"{preset}.toml").read_text(encoding="utf-8"))
-    default_loss = content.pop("loss")
-    of_loss = content.pop("losses", {})
-    loss = loss or default_loss
-    config = from_dict({"preset": preset, "loss": loss, **content, "loss_options": {}})
-    tuned = of_loss.get(loss, {})  # what suits this loss on this data, by section or as an option of the loss
-    for key, value in tuned.items():
+    content = read_toml(PRESETS / f"{preset}.toml")
+    loss = loss or content["loss"]
+    # what suits this loss: found by tuning on some data set, and what this preset itself says
+    tuned = content.pop("tuned", None)
+    suits = read_toml(PRESETS / "tuned" / f"{tuned}.toml").get(loss, {}) if tuned else {}
+    suits |= content.pop("losses", {}).get(loss, {})
+    config = from_dict(content | {"preset": preset, "loss": loss})
+    for key, value in suits.items():
         config = set_value(config, key, value)
     for key, text in (settings or {}).items():
         config = set_value(config, key, parse(text))
     return config
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The content of a TOML file."""
+    return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def from_dict(content: Mapping[str, Any]) -> Config:

@@ -130,8 +130,11 @@ def test_pairs_that_cannot_be_made_say_why(tmp_path):
 
 
 def test_curves_are_one_row_a_point(tmp_path):
-    make_run(tmp_path, "a-s1")
+    folder = make_run(tmp_path, "a-s1")
+    with (folder / "metrics.jsonl").open("a") as file:
+        file.write('{"step": 100, "split": "train", "R@1": 0.75}\n')
     runs = find_runs(tmp_path)
+    assert curves(runs, split="train")["value"].tolist() == [0.75]
     validation, loss = curves(runs), curves(runs, "loss")
     assert validation.to_dict("list") == {
         "id": ["a-s1"] * 2, "group": ["a"] * 2, "loss": ["pnp-dq"] * 2, "seed": [1, 1], "step": [100, 200],
@@ -174,7 +177,7 @@ def test_escaped_text_holds_no_bare_special_character(text):
 
 
 def test_shares_are_told_from_other_metrics():
-    assert all(map(is_share, ("R@1", "MAP@R", "nDCG@10", "NMI", "MRR", "R-precision")))
+    assert all(map(is_share, ("R@1", "MAP@R", "nDCG@10", "NMI", "MRR", "R-precision", "recall-capped@1")))
     assert not any(map(is_share, ("loss", "lr", "intra", "CSC")))
     assert with_interval(0.5, 0.4, 0.6, 100) == "50.00 ± 10.00"
     assert with_interval(0.5, math.nan, math.nan, 1) == "0.5000"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from run_folders import add_arrays, bytes_of, make_run
 from safetensors.torch import save_file
 
-from labkit.runs import RunError, read_embeddings, read_projection
+from labkit.runs import RunError, read_embeddings, read_projection, read_samples
 from labkit.runs.project import pca, project, stratified
 from labkit.runs.read import read_run
 
@@ -103,6 +103,16 @@ def test_umap_sees_an_even_subset_and_pca_all(tmp_path, calls):
     assert np.bincount(numbers % 5).tolist() == [10] * 5
     rows = torch.nn.functional.normalize(read_embeddings(run), dim=1).numpy()
     assert calls[0][1] == pytest.approx(rows[numbers])  # ids and rows belong together
+
+
+def test_a_label_of_two_splits_is_two_classes(tmp_path, calls):
+    folder = add_arrays(make_run(tmp_path), n=100, d=8, classes=2)
+    samples = read_samples(read_run(folder))
+    samples["split"] = ["train"] * 80 + ["test"] * 20
+    samples.to_parquet(folder / "samples.parquet", index=False)
+    project(read_run(folder), ["umap"], max_points=50)
+    kept = samples[samples["id"].isin(read_projection(read_run(folder), "umap")["id"])]
+    assert kept.groupby(["split", "label"]).size().tolist() == [5, 5, 20, 20]
 
 
 @settings(max_examples=60, deadline=None)

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import torch
 from hypothesis import given, settings
@@ -349,6 +351,32 @@ def test_missing_or_damaged_arrays_are_errors_that_name_run_and_file(tmp_path):
     save_file({"frames": torch.zeros(3, 2, 2), "steps": torch.zeros(2)}, folder / "frames.safetensors")
     with pytest.raises(RunError, match="3 frames but 2 steps"):
         read_frames(run)
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"id": ["a", "b"]}, "lacks the columns label"),
+        ({"id": ["a", "a"], "label": [0, 1]}, "an id occurs twice"),
+        ({"id": ["a", None], "label": [0, 1]}, "id in samples.parquet must hold a text"),
+        ({"id": [1, 2], "label": [0, 1]}, "id in samples.parquet must hold a text"),
+        ({"id": ["a", "b"], "label": [0, None]}, "label in samples.parquet must hold a whole number"),
+        ({"id": ["a", "b"], "label": ["x", "y"]}, "label in samples.parquet must hold a whole number"),
+        ({"id": ["a", "b"], "label": [0, 1], "deep": [[1], [2]]}, "plain columns"),
+    ],
+)
+def test_samples_of_another_form_are_refused(tmp_path, columns, said):
+    folder = make_run(tmp_path, "a-s0")
+    pq.write_table(pa.table(columns), folder / "samples.parquet")
+    with pytest.raises(RunError, match=f"a-s0: .*{said}"):
+        read_samples(read_run(folder))
+
+
+def test_a_parquet_file_that_claims_too_many_rows_is_not_read(tmp_path, monkeypatch):
+    run = read_run(add_arrays(make_run(tmp_path, "a-s0"), n=12))
+    monkeypatch.setattr("labkit.runs.contents.MAX_ROWS", 11)
+    with pytest.raises(RunError, match="claims 12 rows, over 11"):
+        read_samples(run)
 
 
 def test_a_projection_that_is_not_there_says_how_to_make_it(tmp_path):

@@ -251,6 +251,19 @@ def test_mlflow_is_told_to_be_missing(call, runs, monkeypatch):
     assert "labkit[mlflow]" in call("runs", "mlflow", "a-s0", "--uri", "http://host")[2]
 
 
+def test_a_reader_that_goes_away_is_no_error(runs):
+    for seed in range(30):
+        make_run(runs, f"{'a' * 100}-s{seed}")
+    code = "import argparse, labkit.commands.runs as c; p = argparse.ArgumentParser(); c.register(p.add_subparsers())\n"
+    code += f"import time; time.sleep(0.5); a = p.parse_args(['runs', '--runs', {str(runs)!r}]); exit(a.run(a))"
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": os.environ | {"PYTHONUNBUFFERED": "1"}}
+    process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, text=True, **pipes)
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    process.stderr.close()
+    assert process.wait(60) == 0
+
+
 def test_registering_needs_the_standard_library_alone():
     # -S: no installed packages, as in a fresh clone before `setup`
     code = (

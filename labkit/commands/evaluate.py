@@ -1,0 +1,99 @@
+"""python -m labkit evaluate: every metric of a run's weights, or of embeddings in a file."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+def register(commands: Any) -> None:
+    """Add the command to the command line."""
+    evaluate = commands.add_parser(
+        "evaluate", help="measure a run's weights again, or embeddings of your own",
+        description="Every metric of a run that kept its checkpoints, or of a .npz or .safetensors file that holds "
+        "embeddings (N, D) and labels (N,).",
+    )  # fmt: skip
+    evaluate.add_argument("target", help="a run (its folder or id) or a .npz or .safetensors file")
+    evaluate.add_argument("--split", choices=("test", "validation", "train"), default="test", help="default test")
+    evaluate.add_argument("--weights", choices=("best", "last"), default="best", help="which checkpoint (default best)")
+    evaluate.add_argument("--ks", type=int, nargs="+", default=[1, 10, 100], help="default 1 10 100")
+    evaluate.add_argument("--nmi", action="store_true", help="also cluster, for NMI")
+    evaluate.add_argument("--runs", type=Path, default=Path("runs"), help="where runs are (default runs/)")
+    evaluate.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:N or mps")
+    evaluate.add_argument("--json", type=Path, metavar="FILE", help="write the metrics as JSON, too")
+    evaluate.set_defaults(run=run_evaluate)
+
+
+def run_evaluate(args: argparse.Namespace) -> int:
+    """Print the metrics."""
+    from labkit import metrics
+    from labkit.runs.files import write_json
+
+    try:
+        path = Path(args.target)
+        if path.suffix in (".npz", ".safetensors"):
+            sides = read_file(path)
+        else:
+            sides = embed_run(path if path.is_dir() else args.runs / args.target, args)
+        found = metrics.evaluate(*sides[:2], ks=args.ks, nmi=args.nmi, gallery=sides[2], gallery_labels=sides[3])
+    except (ValueError, RuntimeError, OSError) as error:
+        print(f"labkit: {error}", file=sys.stderr)
+        return 2
+    for name, value in found.items():
+        print(f"{name:22} {value:.6g}")
+    if args.json:
+        write_json(args.json, found)
+    return 0
+
+
+Sides = tuple["Tensor", "Tensor", "Tensor | None", "Tensor | None"]
+
+
+def read_file(path: Path) -> Sides:
+    """Embeddings and labels of a file; gallery and gallery_labels if it has them."""
+    import numpy as np
+    import torch
+
+    if not path.exists():
+        raise ValueError(f"no file {path}")
+    if path.suffix == ".npz":
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: torch.from_numpy(file[name]) for name in file.files}
+    else:
+        from safetensors.torch import load_file
+
+        arrays = load_file(path)
+    if not {"embeddings", "labels"} <= arrays.keys():
+        raise ValueError(f"{path} must hold embeddings and labels; it holds {', '.join(sorted(arrays)) or 'nothing'}")
+    return arrays["embeddings"], arrays["labels"], arrays.get("gallery"), arrays.get("gallery_labels")
+
+
+def embed_run(folder: Path, args: argparse.Namespace) -> Sides:
+    """Embed a split with the weights of a checkpoint."""
+    import torch
+
+    from labkit.data import load
+    from labkit.training.config import from_dict
+    from labkit.training.devices import choose_device
+    from labkit.training.evaluation import embed
+    from labkit.training.state import build_state, load_checkpoint
+
+    path = folder / "checkpoints" / f"{args.weights}.safetensors"
+    if not path.exists():
+        raise ValueError(f"{folder} has no checkpoint {path.name}; runs keep theirs with --keep all")
+    info = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    config = from_dict(info["config"])
+    splits = load(**config.data)
+    state = build_state(config, splits.train.num_classes, info["seed"], choose_device(args.device))
+    load_checkpoint(path, state)
+    data = getattr(splits, args.split)
+    sides: list[torch.Tensor | None] = [embed(state, data, config), data.labels]
+    against = splits.gallery if args.split == "test" else None
+    sides += [None, None] if against is None else [embed(state, against, config), against.labels]
+    return tuple(sides)  # type: ignore[return-value]

@@ -1,0 +1,98 @@
+"""train, sweep and evaluate, as typed on the command line."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from labkit import metrics
+from labkit.__main__ import main
+from labkit.commands.train import group_name
+from labkit.training.config import preset_names
+
+
+def test_train_without_a_preset_lists_them(capsys):
+    assert main(["train"]) == 0
+    shown = capsys.readouterr().out
+    assert all(name in shown for name in preset_names())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["omniglt"], "did you mean omniglot"),
+        (["toy", "--loss", "nope"], "no loss 'nope'"),
+        (["toy", "--set", "tau"], "KEY=VALUE"),
+        (["toy", "--set", "data.layout=star"], "star"),
+        (["toy", "--device", "warp"], "device must be"),
+        (["--resume", "no-such-run"], "holds no run"),
+    ],
+)
+def test_a_mistake_is_one_line_that_says_what_to_do(arguments, message, tmp_path, capsys):
+    assert main(["train", *arguments, "--runs", str(tmp_path)]) == 2
+    text = capsys.readouterr().err
+    assert message in text
+    assert "Traceback" not in text
+
+
+def test_a_sweep_skips_what_is_finished_and_goes_on_after_a_failure(small_arguments, tmp_path, capfd):
+    short = [*small_arguments, "steps=2", "evaluate_every=2", "frames=0"]
+    command = ["sweep", "fashion-mnist", "--seeds", "0", "--runs", str(tmp_path), "--keep", "metrics", "--threads", "1"]
+    assert main([*command, "--losses", "triplet", *short]) == 0
+    (first,) = tmp_path.iterdir()
+    before = (first / "run.json").stat().st_mtime_ns
+    assert main([*command, "--losses", "triplet", "untrained", *short, "--jobs", "2"]) == 0
+    assert "1 of 2 runs are finished already" in capfd.readouterr().out
+    assert (first / "run.json").stat().st_mtime_ns == before
+    assert len(list(tmp_path.iterdir())) == 2
+    assert main([*command, "--losses", "softmax", *short, "lr=1e30"]) == 1
+    assert "these runs failed" in capfd.readouterr().err
+    (failed,) = [f for f in tmp_path.iterdir() if "softmax" in f.name]
+    assert json.loads((failed / "run.json").read_text())["status"] == "failed"
+
+
+def test_evaluate_gives_the_runs_own_numbers(small_arguments, tmp_path, capsys):
+    short = [*small_arguments, "steps=4", "evaluate_every=2", "frames=0"]
+    assert main(["train", "fashion-mnist", "--loss", "triplet", "--runs", str(tmp_path), *short]) == 0
+    (folder,) = tmp_path.iterdir()
+    result = tmp_path / "result.json"
+    assert main(["evaluate", folder.name, "--runs", str(tmp_path), "--json", str(result)]) == 0
+    expected = json.loads((folder / "summary.json").read_text())["test"]
+    found = json.loads(result.read_text())
+    assert found["R@1"] == expected["R@1"]
+    assert found["MAP@R"] == pytest.approx(expected["MAP@R"], abs=1e-12)
+    assert main(["evaluate", str(folder), "--split", "validation", "--weights", "last"]) == 0
+    assert "nDCG@10" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("with_gallery", [False, True])
+def test_evaluate_measures_embeddings_of_ones_own(tmp_path, capsys, with_gallery):
+    x, y = torch.randn(40, 5), torch.arange(40) % 8
+    arrays = {"embeddings": x, "labels": y}
+    if with_gallery:
+        arrays |= {"gallery": torch.randn(30, 5), "gallery_labels": torch.arange(30) % 8}
+    np.savez(tmp_path / "mine.npz", **{k: v.numpy() for k, v in arrays.items()})
+    result = tmp_path / "result.json"
+    assert main(["evaluate", str(tmp_path / "mine.npz"), "--ks", "1", "5", "--json", str(result)]) == 0
+    sides = {k: v for k, v in arrays.items() if "gallery" in k}
+    expected = metrics.evaluate(x, y, ks=(1, 5), **sides)
+    assert json.loads(result.read_text())["nDCG@5"] == pytest.approx(expected["nDCG@5"])
+    capsys.readouterr()
+    np.savez(tmp_path / "other.npz", x=x.numpy())
+    assert main(["evaluate", str(tmp_path / "other.npz")]) == 2
+    assert "must hold embeddings and labels; it holds x" in capsys.readouterr().err
+    assert main(["evaluate", str(tmp_path / "missing.npz")]) == 2
+
+
+def test_the_same_choice_gives_the_same_group_and_names_are_safe():
+    assert group_name("toy", "pnp-dq", {"b": "1", "a": "2"}) == group_name("toy", "pnp-dq", {"a": "2", "b": "1"})
+    assert group_name("toy", "x", {"ks": "(1, 2)", "data.layout": "../../etc"}) == "toy_x_layout=....etc_ks=1,2"
+
+
+def test_a_second_run_of_the_same_choice_gets_a_folder_of_its_own(small_arguments, tmp_path):
+    short = [*small_arguments, "steps=1", "evaluate_every=1", "frames=0"]
+    for _ in range(2):
+        main(["train", "fashion-mnist", "--loss", "untrained", "--runs", str(tmp_path), "--keep", "metrics", *short])
+    names = sorted(f.name for f in tmp_path.iterdir())
+    assert names[1] == names[0] + "-2"
