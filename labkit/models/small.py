@@ -53,8 +53,8 @@ class SmallCNN(nn.Module):
         """Embeddings (N, dim) of images (N, in_channels, size, size)."""
         check_images(images, self.in_channels, self.size)
         first, *rest = self.features
-        # In this layout the convolutions that follow take a third less time on a CPU. Only the features change it:
-        # weights in it would meet the optimiser's state, read back from a checkpoint, in the other.
+        # In this layout a training step takes a quarter to a third less time on a CPU. Only the features change to
+        # it: weights in it would meet the optimiser's state, read back from a checkpoint, in the other.
         x: Tensor = first(images).contiguous(memory_format=torch.channels_last)
         for layer in rest:
             x = layer(x)

@@ -58,9 +58,9 @@ def build_state(config: Config, num_classes: int, seed: int, device: torch.devic
     name = "pixels" if config.loss == "pixels" else options.pop("name")
     module = build(name, options.pop("dim"), **options) if name != "pixels" else build("pixels", 0)
     loss = build_loss(config, num_classes)
+    # weights keep their usual layout: channels-last weights would meet a checkpoint's ordinary moments, which fused
+    # optimizers read wrongly; the images are channels-last, which is what counts
     module, loss = module.to(device), loss.to(device)
-    if device.type == "cuda":
-        module = module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     model = data_parallel(module, device)
     return State(
         module, model, loss, build_optimizer(module, loss, config.optimizer, device), grad_scaler(device), device

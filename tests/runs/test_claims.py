@@ -1,0 +1,103 @@
+"""Claims: every comparison names runs that record.py makes, and the verdict follows from the intervals alone."""
+
+import importlib.util
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from labkit import papers
+from labkit.runs.claims import CLAIMS, VERDICTS, Claim, Comparison, evidence, findings, verdict
+from labkit.runs.compare import PairedDifference
+from labkit.runs.read import find_runs
+
+ROOT = Path(__file__).parents[2]
+
+
+def script(name: str):
+    """A script of data/runs, as a module."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "data" / "runs" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def difference(low: float, high: float, seeds: int = 3) -> PairedDifference:
+    mean = (low + high) / 2
+    return PairedDifference("a", "b", "R@1", tuple(range(seeds)), (mean,) * seeds, mean, low, high, seeds, 0)
+
+
+CLAIM = Claim("pnp", "Table 1", "better", (Comparison("a", "b"),))
+
+
+@pytest.mark.parametrize(
+    ("claim", "differences", "expected"),
+    [
+        (CLAIM, [difference(0.01, 0.02)], "held"),
+        (CLAIM, [difference(0.01, 0.02), difference(-0.01, 0.02)], "mixed"),
+        (CLAIM, [difference(-0.01, 0.02)], "did not hold"),
+        (CLAIM, [difference(-0.02, -0.01)], "did not hold"),
+        (CLAIM, [difference(0.01, 0.02, seeds=2)], "not measured yet"),
+        (CLAIM, [], "not measured yet"),
+        (replace(CLAIM, why_not="no GPU"), [], "not testable here"),
+    ],
+)
+def test_the_verdict_follows_from_the_intervals(claim, differences, expected):
+    assert verdict(claim, differences) == expected
+    assert expected in VERDICTS
+
+
+def test_evidence_says_numbers_interval_and_seeds():
+    assert evidence(difference(0.01, 0.03)) == "R@1 of a − b: +2.00 points [+1.00, +3.00], higher in 3 of 3 seeds"
+
+
+def test_every_group_that_a_claim_names_is_made_by_the_script():
+    record = script("record")
+    made = {
+        run_id.rpartition("_s")[0] for topic in record.TOPICS.values() for job in topic() for run_id in job.run_ids()
+    }
+    named = {group for claim in CLAIMS for c in claim.comparisons for group in (c.higher, c.lower)}
+    assert named <= made, named - made
+
+
+def test_every_claim_names_a_paper_and_can_be_tested_or_says_why_not():
+    known = {"pnp", "mpa", "sgsl", "rsk"}
+    for claim in CLAIMS:
+        assert claim.paper in known
+        assert bool(claim.comparisons) != bool(claim.why_not), claim
+    assert {"pnp", "mpa", "sgsl"} <= set(papers.PAPERS)
+
+
+def test_every_job_of_the_script_is_a_valid_configuration():
+    from labkit.training.config import load_config
+
+    record = script("record")
+    jobs = [job for topic in (record.tuning, *record.TOPICS.values()) for job in topic()]
+    seen = {(job.preset, job.loss, tuple(job.settings.items())) for job in jobs}
+    for preset, loss, settings in seen:
+        load_config(preset, loss, dict(settings))
+    ids = [run_id for topic in record.TOPICS.values() for job in topic() for run_id in job.run_ids()]
+    assert len(set(ids)) == len(ids)
+
+
+def test_the_recorded_page_is_what_the_runs_say():
+    recorded = (ROOT / "data" / "runs" / "README.md").read_text(encoding="utf-8")
+    assert recorded == script("report").page()
+
+
+def test_recorded_runs_are_whole_small_and_made_from_committed_code():
+    runs = find_runs(ROOT / "data" / "runs")
+    assert runs
+    for run in runs:
+        assert not run.problems, (run.id, run.problems)
+        assert run.status == "finished", run.id
+        assert run.info["dirty"] is False, run.id
+        assert run.info["commit"], run.id
+        assert run.device == "cpu", run.id
+        assert not (run.path / "checkpoints").exists(), run.id
+    size = sum(f.stat().st_size for f in (ROOT / "data" / "runs").rglob("*") if f.is_file())
+    assert size < 30e6
+
+
+def test_findings_cover_every_claim():
+    assert [finding.claim for finding in findings([])] == list(CLAIMS)
