@@ -81,6 +81,18 @@ def fashion_3d() -> Iterator[Job]:
         yield Job("fashion-mnist-3d", "norm-softmax", (seed,), {"label_smoothing": smoothing, "scale": "1.0"}, keep)
 
 
+def pretrained() -> Iterator[Job]:
+    """The papers' regime: a backbone with ImageNet weights. RBR is the last BN-ReLU removed, with a BN neck."""
+    for seed in SEEDS:
+        keep = "metrics" if seed else "embeddings"
+        for loss in ("untrained", "softmax", "sgsl", "recall-at-k-simix", "proxy-anchor", "mpa-ap"):
+            yield Job("emoji-pretrained", loss, (seed,), {}, keep)
+        for alpha in ("1.0", "4.0"):
+            yield Job("emoji-pretrained", "pnp-dq", (seed,), {"alpha": alpha}, keep)
+        for loss in ("softmax", "sgsl"):
+            yield Job("emoji-pretrained", loss, (seed,), {"model.last": "rbr", "model.neck": "bn"}, keep)
+
+
 def budget() -> Iterator[Job]:
     """Does the ranking of losses change with the length of training? (The 2000 steps are the comparison's own.)"""
     for seed, steps, loss in product(SEEDS, ("500", "1000", "4000"), ("pnp-dq", "proxy-anchor", "softmax", "mpa-ap")):
@@ -106,7 +118,10 @@ def ablations() -> Iterator[Job]:
         yield from (job("mpa", preset="omniglot-merged", centers=k) for k in ("1", "4", "20"))  # MPA Tables 7, 8
         yield from (job("mpa-ap", preset="omniglot-merged", centers=k) for k in ("1", "4", "20"))
         yield from (job("sgsl", gamma=g) for g in ("1.0", "10.0", "70.0"))  # SGSL Table 4
-        yield from (job("sgsl", beta=b) for b in ("0.25", "4.0"))  # SGSL Fig. 4
+        yield from (job("sgsl", beta=b) for b in ("0.25", "4.0"))
+        for last in ("bn-relu", "rbr", "rbr-released", "extra-bn-relu"):  # SGSL Table 6, Fig. 4
+            settings = {"model.name": "small-resnet", "model.pool": "avg", "model.last": last}
+            yield Job("omniglot", "softmax", (seed,), settings | {"classes": "16", "steps": "1000"}, "metrics")
 
 
 TOPICS = {
@@ -117,6 +132,7 @@ TOPICS = {
     "fashion-3d": fashion_3d,
     "emoji": lambda: comparison("emoji"),
     "emoji-vendor": lambda: comparison("emoji-vendor"),
+    "pretrained": pretrained,
     "budget": budget,
     "ablations": ablations,
 }

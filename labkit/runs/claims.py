@@ -53,8 +53,8 @@ def over(presets: tuple[str, ...], higher: str, lower: str, metric: str = "R@1")
 
 
 PLAIN = ("omniglot", "emoji")
-ALL = (*PLAIN, "omniglot-merged", "emoji-vendor")
 MERGED = ("omniglot-merged",)
+RESNET = "omniglot_softmax_classes=16_last={}_name=small-resnet_pool=avg_steps=1000"
 CLAIMS = (
     Claim("pnp", "Tables 1, 2", "PNP-D_q retrieves better than PNP-O", over(PLAIN, "pnp-dq", "pnp-o")),
     Claim("pnp", "Tables 1, 2", "PNP-D_q retrieves better than PNP-I_b", over(PLAIN, "pnp-dq", "pnp-ib")),
@@ -131,6 +131,29 @@ CLAIMS = (
     Claim(
         "sgsl", "Table 4", "γ = 30 beats γ = 1",
         (Comparison("omniglot_sgsl", "omniglot_sgsl_gamma=1.0"),),
+    ),
+    Claim(
+        "sgsl", "Table 4", "Removing the last BN-ReLU (RBR) helps, from scratch",
+        (Comparison(RESNET.format("rbr"), RESNET.format("bn-relu")),),
+    ),
+    Claim(
+        "sgsl", "Fig. 4", "One more BN-ReLU hurts, from scratch",
+        (Comparison(RESNET.format("bn-relu"), RESNET.format("extra-bn-relu")),),
+    ),
+    Claim(
+        "sgsl", "Table 4", "Removing the last BN-ReLU (RBR) helps, from ImageNet weights",
+        (Comparison("emoji-pretrained_softmax_last=rbr_neck=bn", "emoji-pretrained_softmax"),),
+    ),
+    Claim(
+        "sgsl", "Tables 1-3", "SGSL improves the softmax, from ImageNet weights",
+        (
+            Comparison("emoji-pretrained_sgsl", "emoji-pretrained_softmax"),
+            Comparison("emoji-pretrained_sgsl_last=rbr_neck=bn", "emoji-pretrained_softmax_last=rbr_neck=bn"),
+        ),
+    ),
+    Claim(
+        "pnp", "Fig. 8 (a)", "A steeper D_q (α = 4) beats α = 1, from ImageNet weights",
+        (Comparison("emoji-pretrained_pnp-dq_alpha=4.0", "emoji-pretrained_pnp-dq_alpha=1.0"),),
     ),
     Claim(
         "sgsl", "Fig. 3", "3-D Fashion-MNIST: SGSL makes classes more separable (CSC on the sphere)",

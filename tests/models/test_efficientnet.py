@@ -102,3 +102,13 @@ def test_imagenet_weights_know_what_is_in_a_photograph(photograph, classes):
         probabilities = F.linear(pooled, classifier["_fc.weight"], classifier["_fc.bias"]).softmax(1)[0]
     assert int(probabilities.argmax()) in classes
     assert float(probabilities[list(classes)].sum()) > 0.8
+
+
+def test_images_are_brought_to_the_size_asked_for():
+    small = models.build("efficientnet-lite0", 8, weights=None, size=64).eval()
+    images = torch.rand(2, 3, 48, 48)
+    larger = torch.nn.functional.interpolate(images, (64, 64), mode="bilinear", antialias=True)
+    with torch.no_grad():
+        torch.testing.assert_close(small(images), small(larger))
+    with pytest.raises(ValueError, match="size"):
+        models.build("efficientnet-lite0", 8, weights=None, size=0)
