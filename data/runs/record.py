@@ -19,7 +19,15 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1]))
 
+import torch  # noqa: E402
+
+from labkit.data import Dataset, load  # noqa: E402
+from labkit.data.sprites import write_sprites  # noqa: E402
+from labkit.runs import find_runs  # noqa: E402
+from labkit.runs.project import project  # noqa: E402
+from labkit.training.config import load_config  # noqa: E402
 from labkit.training.queue import Job, run_queue  # noqa: E402
+from labkit.training.recording import recorded_points  # noqa: E402
 
 PNP = ("pnp-o", "pnp-iu", "pnp-ib", "pnp-ds", "pnp-dq")
 RANKING = ("smooth-ap", *PNP, "recall-at-k", "recall-at-k-simix")
@@ -43,6 +51,7 @@ TUNED_OPTION: dict[str, dict[str, tuple[str, str]]] = {
     "triplet": {"margin": ("0.1", "0.2")},
     "multi-similarity": {"base": ("0.5", "0.7")},
 }
+SPRITES = {"omniglot": ["omniglot"], "emoji": ["emoji", "emoji-vendor"], "fashion-mnist": ["fashion-mnist-3d"]}
 LEARNING_RATES = ("0.001", "0.003")
 
 
@@ -138,6 +147,22 @@ TOPICS = {
 }
 
 
+def finishing() -> None:
+    """Projections of every run that keeps embeddings, and one sprite sheet a data set of the points they show."""
+    for run in find_runs(HERE):
+        if run.has("embeddings.safetensors") and not run.has("projections/pca.parquet"):
+            project(run)
+    for name, presets in SPRITES.items():
+        images = {}
+        for config in map(load_config, presets):
+            for part in recorded_points(config, load(**config.data)).values():
+                images |= dict(zip(part.ids, part.inputs))
+        anonymous = torch.zeros(len(images), dtype=torch.long)
+        write_sprites(
+            Dataset(name, torch.stack(list(images.values())), anonymous, ("",), tuple(images)), HERE / "sprites"
+        )
+
+
 def write_tuning_table(root: Path) -> None:
     """What every trial scored on the validation classes, as CSV; the best of each loss is marked."""
     rows = []
@@ -174,6 +199,8 @@ def main() -> int:
             return failed
         if topic == "tuning":
             write_tuning_table(root)
+    if not args.list and args.topics != ["tuning"]:
+        finishing()
     return 0
 
 

@@ -41,8 +41,8 @@ def measure_validation(state: State, splits: Splits, config: Config) -> dict[str
     return {name: found[name] for name in WHILE_TRAINING}
 
 
-def measure_test(state: State, splits: Splits, config: Config) -> tuple[dict[str, float], Tensor]:
-    """Every metric on the test classes, and their embeddings."""
+def measure_test(state: State, splits: Splits, config: Config) -> dict[str, float]:
+    """Every metric on the test classes."""
     embeddings = embed(state, splits.test, config)
     labels = splits.test.labels.to(embeddings.device)
     against = splits.gallery
@@ -52,7 +52,7 @@ def measure_test(state: State, splits: Splits, config: Config) -> tuple[dict[str
         gallery_labels=None if against is None else against.labels.to(embeddings.device),
     )  # fmt: skip
     found["CSC-raw"] = metrics.csc(embeddings, labels, normalize=False)
-    return found, embeddings
+    return found
 
 
 def measure_train(state: State, splits: Splits, config: Config, limit: int = 10_000) -> dict[str, float]:

@@ -175,17 +175,17 @@ def finish(config: Config, state: State, splits: Splits, tracker: FileTracker, k
         if rank() == 0:
             tracker.finish("finished", summary_of(state) | {"test": None})
         return
-    last, embeddings = measure_test(state, splits, config)
+    last = measure_test(state, splits, config)
     best = last
     path = tracker.folder / "checkpoints" / "best.safetensors"
     if path.exists() and 0 <= progress.best_step != progress.step:
         from safetensors.torch import load_file
 
         load_weights(load_file(path), state)
-        best, embeddings = measure_test(state, splits, config)
+        best = measure_test(state, splits, config)
     train_metrics = {"train": measure_train(state, splits, config)} if config.record.train_metrics else {}
     if keep != "metrics":
-        save_embeddings(config, state, splits, tracker.folder, embeddings)
+        save_embeddings(config, state, splits, tracker.folder)
     clock.read()
     if rank() == 0:
         found = {"test": best, "test_last": {name: last[name] for name in ("R@1", "MAP@R")}} | train_metrics

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import torch
+from torch import Tensor
 
 from labkit.data.dataset import Dataset, Splits
 from labkit.runs.files import write_safetensors
@@ -16,36 +17,43 @@ from labkit.training.evaluation import embed, stratified
 from labkit.training.state import State
 
 
-def save_embeddings(config: Config, state: State, splits: Splits, folder: Path, test_embeddings: torch.Tensor) -> None:
+def save_embeddings(config: Config, state: State, splits: Splits, folder: Path) -> None:
     """Half-precision embeddings of the recorded points, who they are, and the frames."""
     shown = recorded_points(config, splits)
-    test_index = stratified(splits.test.labels, config.record.points)
-    parts = [test_embeddings[test_index.to(test_embeddings.device)]]
-    if len(shown) > 1:
-        parts.append(embed(state, shown[1], config))
+    embeddings = embed_all(state, shown, config)
     if rank() > 0:
         return
     with explained(folder):
         facts = {"of": str(len(splits.test)), "split": "test"}
-        write_safetensors(folder / "embeddings.safetensors", {"embeddings": torch.cat(parts).half()}, facts)
-        write_samples(folder / "samples.parquet", dict(zip(("test", "train"), shown)))
+        write_safetensors(folder / "embeddings.safetensors", {"embeddings": embeddings}, facts)
+        write_samples(folder / "samples.parquet", shown)
         if state.frames:
             found = {"frames": torch.stack(state.frames), "steps": torch.tensor(state.progress.frame_steps)}
             write_safetensors(folder / "frames.safetensors", found)
 
 
-def recorded_points(config: Config, splits: Splits) -> list[Dataset]:
-    """The test points that a run keeps, and training points if any are wanted."""
-    shown = [splits.test.take(stratified(splits.test.labels, config.record.points))]
+def recorded_points(config: Config, splits: Splits) -> dict[str, Dataset]:
+    """The points that a run keeps, by split: test, the gallery of the same classes, and training points if wanted."""
+    test, gallery = splits.test, splits.gallery
+    labels = test.labels if gallery is None else torch.cat([test.labels, gallery.labels])
+    chosen = stratified(labels, config.record.points)
+    shown = {"test": test.take(chosen[chosen < len(test)])}
+    if gallery is not None:
+        shown["gallery"] = gallery.take(chosen[chosen >= len(test)] - len(test))
     if config.record.train_points:
-        shown.append(splits.train.take(stratified(splits.train.labels, config.record.train_points)))
+        shown["train"] = splits.train.take(stratified(splits.train.labels, config.record.train_points))
     return shown
 
 
-def take_frame(config: Config, state: State, shown: list[Dataset], frames: set[int]) -> None:
+def embed_all(state: State, shown: dict[str, Dataset], config: Config) -> Tensor:
+    """Embeddings of all recorded points, in half precision."""
+    return torch.cat([embed(state, part, config) for part in shown.values()]).half().cpu()
+
+
+def take_frame(config: Config, state: State, shown: dict[str, Dataset], frames: set[int]) -> None:
     """Remember where the recorded points are now."""
     if state.progress.step in frames:
-        state.frames.append(torch.cat([embed(state, part, config) for part in shown]).half().cpu())
+        state.frames.append(embed_all(state, shown, config))
         state.progress.frame_steps.append(state.progress.step)
 
 
