@@ -55,8 +55,8 @@ def build_state(config: Config, num_classes: int, seed: int, device: torch.devic
     """Everything at its start, the same for the same seed whatever the device."""
     torch.manual_seed(seed)
     options = dict(config.model)
-    name = "pixels" if config.loss == "pixels" else options.pop("name")
-    module = build(name, options.pop("dim"), **options) if name != "pixels" else build("pixels", 0)
+    name, dim = options.pop("name"), options.pop("dim")
+    module = build("pixels", dim) if config.loss == "pixels" else build(name, dim, **options)
     loss = build_loss(config, num_classes)
     # weights keep their usual layout: channels-last weights would meet a checkpoint's ordinary moments, which fused
     # optimizers read wrongly; the images are channels-last, which is what counts

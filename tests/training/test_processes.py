@@ -24,6 +24,7 @@ SETTINGS = {
     "lr": "0.05", "proxy_lr": "0.5",
 }  # fmt: skip
 STEPS = 4
+LOSSES = ("pnp-dq", "recall-at-k-simix", "mpa", "sgsl")
 
 
 def train(loss: str) -> tuple[list[float], dict[str, torch.Tensor], dict[str, torch.Tensor]]:
@@ -48,10 +49,10 @@ def train(loss: str) -> tuple[list[float], dict[str, torch.Tensor], dict[str, to
     return values, gradients, {n: t.clone() for n, t in built.module.state_dict().items()}
 
 
-def worker(number: int, world: int, port: int, loss: str, results) -> None:
+def worker(number: int, world: int, port: int, results) -> None:
     os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
     dist.init_process_group("gloo", rank=number, world_size=world)
-    results[number] = train(loss)
+    results[number] = {loss: train(loss) for loss in LOSSES}
     dist.barrier()
     dist.destroy_process_group()
 
@@ -64,18 +65,23 @@ def free_port() -> int:
         return listener.getsockname()[1]
 
 
-@pytest.mark.parametrize("loss", ["pnp-dq", "recall-at-k-simix", "mpa", "sgsl"])
-def test_two_processes_compute_what_one_does(loss):
+@pytest.fixture(scope="module")
+def two_processes():
+    """What each of two processes computes, by loss."""
+    with mp.Manager() as manager:
+        results = manager.dict()
+        mp.spawn(worker, (2, free_port(), results), nprocs=2)
+        return dict(results)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_two_processes_compute_what_one_does(two_processes, loss):
     """15 items in shares of 7 and 8; batch statistics, SiMix's draws and augmentation are those of the global batch."""
     try:
         alone = train(loss)
     finally:
         torch.set_default_dtype(torch.float32)
-    with mp.Manager() as manager:
-        results = manager.dict()
-        mp.spawn(worker, (2, free_port(), loss, results), nprocs=2)
-        first, second = results[0], results[1]
-    for values, gradients, weights in (first, second):
+    for values, gradients, weights in (two_processes[0][loss], two_processes[1][loss]):
         assert values == pytest.approx(alone[0], abs=1e-8)
         for name, gradient in alone[1].items():
             torch.testing.assert_close(gradients[name], gradient, rtol=0, atol=1e-8, msg=name)
