@@ -1,7 +1,7 @@
 """Makes every recorded run of data/runs: `make runs`, or `python data/runs/record.py TOPIC …`.
 
 Runs that are there already are skipped, so it can be stopped and started at will. `--list` prints the command lines.
-Tuning comes first: every loss gets the same four trials on validation classes, and the best goes into
+`finishing` adds projections and sprites. Tuning comes first: every loss gets the same four trials on validation classes, and the best goes into
 labkit/training/presets/tuned/omniglot.toml by hand, which all presets with small images use.
 """
 
@@ -180,12 +180,15 @@ def write_tuning_table(root: Path) -> None:
 def main() -> int:
     """Make the topics asked for, all by default."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("topics", nargs="*", help=f"tuning, {', '.join(TOPICS)} (default: all but tuning)")
+    parser.add_argument("topics", nargs="*", help=f"tuning, {', '.join(TOPICS)}, finishing (default: all but tuning)")
     parser.add_argument("--jobs", type=int, default=2, help="runs at a time (default 2)")
     parser.add_argument("--seeds", type=int, nargs="+", help="only these seeds (default: all)")
     parser.add_argument("--list", action="store_true", help="print the command lines only")
     args = parser.parse_args()
-    for topic in args.topics or TOPICS:
+    for topic in args.topics or [*TOPICS, "finishing"]:
+        if topic == "finishing":
+            finishing()
+            continue
         jobs = list(tuning() if topic == "tuning" else TOPICS[topic]())
         if args.seeds:
             chosen = [replace(job, seeds=tuple(s for s in job.seeds if s in args.seeds)) for job in jobs]
@@ -199,8 +202,6 @@ def main() -> int:
             return failed
         if topic == "tuning":
             write_tuning_table(root)
-    if not args.list and args.topics != ["tuning"]:
-        finishing()
     return 0
 
 
