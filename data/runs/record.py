@@ -1,8 +1,9 @@
 """Makes every recorded run of data/runs: `make runs`, or `python data/runs/record.py TOPIC …`.
 
 Runs that are there already are skipped, so it can be stopped and started at will. `--list` prints the command lines.
-`finishing` adds projections and sprites. Tuning comes first: every loss gets the same four trials on validation classes, and the best goes into
-labkit/training/presets/tuned/omniglot.toml by hand, which all presets with small images use.
+`finishing` adds projections and sprites. Tuning comes first: every loss gets the same four trials on validation
+classes, and the best goes into labkit/training/presets/tuned/omniglot.toml by hand, which all presets with small images
+use.
 """
 
 from __future__ import annotations

@@ -57,6 +57,7 @@ class TrainConfig:
     """Length and rhythm, in steps; epochs, where above 0, decides the length instead of steps.
 
     patience: evaluations on validation classes without a better one before stopping early, 0 for never.
+    select: test the weights that were "best" on validation by the metric, or the "last".
     """
 
     steps: int = 2000
@@ -66,6 +67,7 @@ class TrainConfig:
     log_every: int = 50
     patience: int = 0
     metric: str = "R@1"
+    select: str = "best"
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,7 @@ class Config:
         check_choice("batch.sampler", self.batch.sampler, SAMPLERS)
         check_choice("optimizer.name", self.optimizer.name, OPTIMIZERS)
         check_choice("optimizer.schedule", self.optimizer.schedule, SCHEDULES)
+        check_choice("train.select", self.train.select, ("best", "last"))
         for name in ("steps", "evaluate_every", "checkpoint_every", "log_every"):
             if getattr(self.train, name) < (name != "steps"):
                 raise ValueError(f"train.{name} is too small: {getattr(self.train, name)}")

@@ -178,7 +178,7 @@ def finish(config: Config, state: State, splits: Splits, tracker: FileTracker, k
     last = measure_test(state, splits, config)
     best = last
     path = tracker.folder / "checkpoints" / "best.safetensors"
-    if path.exists() and 0 <= progress.best_step != progress.step:
+    if config.train.select == "best" and path.exists() and 0 <= progress.best_step != progress.step:
         from safetensors.torch import load_file
 
         load_weights(load_file(path), state)

@@ -217,6 +217,12 @@ def test_the_test_score_is_that_of_the_best_weights(small, tmp_path):
         assert summary["test"]["R@1"] != summary["test_last"]["R@1"]
 
 
+def test_the_last_weights_are_tested_where_asked(small, tmp_path):
+    start(small("pnp-dq", lr="0.5", select="last"), 0, tmp_path / "run", device="cpu", info={"id": "run"})
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert summary["test"]["R@1"] == summary["test_last"]["R@1"]
+
+
 @pytest.mark.parametrize("keep", ["embeddings", "metrics"])
 def test_only_what_is_asked_for_is_kept(small, tmp_path, keep):
     start(small("pnp-dq"), 0, tmp_path / "run", device="cpu", keep=keep, info={"id": "run"})
