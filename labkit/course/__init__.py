@@ -1,0 +1,1 @@
+"""Teaching: figures with words, guesses before answers, instant checks, progress."""

@@ -1,0 +1,6 @@
+"""The exercises of the lessons, one file a lesson."""
+
+from labkit.course.exercise import Exercise
+from labkit.course.exercises import metrics
+
+EXERCISES: dict[str, Exercise] = {exercise.name: exercise for lesson in (metrics,) for exercise in lesson.EXERCISES}

@@ -1,0 +1,162 @@
+"""The static twin of an interactive figure: the same figure at a few settings, side by side, as a picture.
+
+GitHub, nbviewer and paper show pictures only. The twin is drawn by matplotlib from the plotly figures themselves, so
+that it cannot tell another story than they do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from labkit.figures.style import COLORS
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+LINES = {
+    "solid": "-",
+    "dash": "--",
+    "dot": ":",
+    "dashdot": "-.",
+    "longdash": (0, (8, 3)),
+    "longdashdot": (0, (8, 3, 2, 3)),
+}
+SHAPES = {
+    "circle": "o", "square": "s", "diamond": "D", "cross": "P", "triangle-up": "^", "triangle-down": "v", "x": "X",
+    "star": "*", "circle-open": "o", "line-ns": "|",
+}  # fmt: skip
+TEXT = "#333333"
+PANEL = (3.6, 2.9)  # inches
+
+
+def small_multiples(
+    figures: Sequence[go.Figure], titles: Sequence[str] | None = None, columns: int | None = None
+) -> Figure:
+    """One picture of several figures; the legend is drawn once, beneath."""
+    from matplotlib.figure import Figure
+
+    if not figures:
+        raise ValueError("figures: there must be at least one")
+    columns = columns or min(len(figures), 3)
+    rows = -(-len(figures) // columns)
+    page = Figure(figsize=(PANEL[0] * columns, PANEL[1] * rows + 0.4), dpi=90, facecolor="white", layout="constrained")
+    labelled: dict[str, Any] = {}
+    for number, fig in enumerate(figures):
+        solid = any(trace.type in ("scatter3d", "surface") for trace in fig.data)
+        axes = page.add_subplot(rows, columns, number + 1, projection="3d" if solid else None)
+        for position, trace in enumerate(fig.data):
+            if trace.visible in (None, True):
+                handle = DRAW[trace.type](axes, trace, position)
+                if handle is not None and trace.name and trace.showlegend is not False:
+                    labelled.setdefault(trace.name, handle)
+        dress(axes, fig, titles[number] if titles else fig.layout.title.text or "")
+    if labelled:
+        page.legend(
+            labelled.values(), labelled.keys(), loc="outside lower center", ncols=min(len(labelled), 2 * columns),
+            fontsize=9, frameon=False,
+        )  # fmt: skip
+    return page
+
+
+def dress(axes: Axes, fig: go.Figure, title: str) -> None:
+    """Titles, limits and scales of the axes, and annotations."""
+    axes.set_title(plain(title), fontsize=10, color=TEXT)
+    for name, settings in (("x", fig.layout.xaxis), ("y", fig.layout.yaxis)):
+        getattr(axes, f"set_{name}label")(plain(settings.title.text or ""), fontsize=9, color=TEXT)
+        if settings.type == "log":
+            getattr(axes, f"set_{name}scale")("log")
+        if settings.range:
+            low, high = settings.range
+            limits = (10**low, 10**high) if settings.type == "log" else (low, high)
+            getattr(axes, f"set_{name}lim")(*limits)
+        elif settings.autorange == "reversed":
+            getattr(axes, f"invert_{name}axis")()
+        if settings.visible is False:
+            getattr(axes, f"get_{name}axis")().set_visible(False)
+    if fig.layout.yaxis.scaleanchor:
+        axes.set_aspect("equal")
+    axes.tick_params(labelsize=8, colors=TEXT)
+    if axes.name != "3d":
+        axes.grid(alpha=0.25)
+        axes.set_axisbelow(True)
+        for note in fig.layout.annotations:
+            if note.xref in (None, "x") and note.yref in (None, "y") and note.text:
+                axes.annotate(plain(note.text), (note.x, note.y), fontsize=8, color=TEXT, ha="center")
+
+
+def scatter(axes: Axes, trace: Any, position: int) -> Any:
+    """Lines, points or both."""
+    mode = trace.mode or "lines"
+    color = first(trace.line.color, COLORS[position % len(COLORS)])
+    handle = None
+    if "lines" in mode:
+        style = LINES.get(trace.line.dash or "solid", "-")
+        width = 0.7 * (trace.line.width or 2)
+        (handle,) = axes.plot(trace.x, trace.y, color=color, linestyle=style, linewidth=width, alpha=trace.opacity or 1)
+    if "markers" in mode:
+        handle = axes.scatter(trace.x, trace.y, **points(trace, position))
+    if "text" in mode:
+        for x, y, text in zip(trace.x, trace.y, trace.text):
+            axes.annotate(plain(str(text)), (x, y), fontsize=8, color=TEXT, xytext=(3, 3), textcoords="offset points")
+    return handle
+
+
+def scatter3d(axes: Any, trace: Any, position: int) -> Any:
+    """Points in space."""
+    return axes.scatter(trace.x, trace.y, trace.z, **points(trace, position), depthshade=False)
+
+
+def points(trace: Any, position: int) -> dict[str, Any]:
+    """How markers look: one colour, or one for each point."""
+    symbol, size, color = trace.marker.symbol, trace.marker.size, trace.marker.color
+    shape = SHAPES.get(symbol if isinstance(symbol, str) else "circle", "o")
+    side = float(size) if isinstance(size, int | float) else 6.0
+    colors = COLORS[position % len(COLORS)] if color is None else color
+    return {
+        "c": colors,
+        "marker": shape,
+        "s": (0.75 * side) ** 2,
+        "alpha": trace.marker.opacity or 0.9,
+        "linewidths": 0,
+    }
+
+
+def bar(axes: Axes, trace: Any, position: int) -> Any:
+    """Bars, upright or lying."""
+    color = trace.marker.color if trace.marker.color is not None else COLORS[position % len(COLORS)]
+    if trace.orientation == "h":
+        return axes.barh(trace.y, trace.x, color=color)
+    return axes.bar(trace.x, trace.y, color=color)
+
+
+def heatmap(axes: Axes, trace: Any, position: int) -> None:
+    """A matrix of colours."""
+    import numpy as np
+
+    axes.imshow(np.asarray(trace.z, dtype=float), cmap="cividis", aspect="auto", origin="upper")
+
+
+def surface(axes: Any, trace: Any, position: int) -> None:
+    """A faint wire frame: only the sphere that points lie on is drawn so."""
+    axes.plot_wireframe(trace.x, trace.y, trace.z, color="#bbbbbb", linewidth=0.3, rcount=12, ccount=24)
+
+
+DRAW: dict[str, Any] = {
+    "scatter": scatter, "scattergl": scatter, "scatter3d": scatter3d,
+    "bar": bar, "heatmap": heatmap, "surface": surface,
+}  # fmt: skip
+
+
+def first(color: Any, otherwise: str) -> Any:
+    """A colour if one is set."""
+    return otherwise if color is None else color
+
+
+def plain(text: str) -> str:
+    """Plotly's small HTML as text."""
+    for tag, mark in (("<br>", "\n"), ("<b>", ""), ("</b>", ""), ("<i>", ""), ("</i>", "")):
+        text = text.replace(tag, mark)
+    return text

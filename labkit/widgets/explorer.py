@@ -1,0 +1,161 @@
+"""An explorer: sliders and menus round one pure figure function, the same in JupyterLab, in the book and in print.
+
+In JupyterLab the figure answers at once; in the book the figures are computed beforehand; beneath, always, a still
+picture of a few settings shows the idea to those who have neither.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from labkit.course.mode import mode
+from labkit.course.show import caption, display_html, picture
+from labkit.figures.static import small_multiples
+
+Draw = Callable[..., Any]
+MOST_FRAMES = 200  # of a figure in the book
+
+
+@dataclass(frozen=True)
+class Control:
+    """One thing to change: an argument of the figure function, what the reader calls it, and its possible values."""
+
+    name: str
+    label: str
+    values: tuple[Any, ...]
+    start: Any
+    menu: bool = False
+
+    def __post_init__(self) -> None:
+        """The start must be among the values."""
+        if self.start not in self.values:
+            raise ValueError(f"{self.name}: it starts at {self.start!r}, which is not among its values {self.values}")
+
+    def text(self, value: Any) -> str:
+        """A value as it is shown."""
+        return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def explore(draw: Draw, controls: Sequence[Control], twin: Sequence[Mapping[str, Any]], alt: str) -> Explorer | None:
+    """Show an explorer of draw(**values) and its still picture at the settings of `twin`.
+
+    Returns the live explorer, so that a cell can set its values; None while notebooks or the book are built.
+    """
+    live = None
+    if mode() == "live":
+        from IPython.display import display
+
+        live = Explorer(draw, controls)
+        display(live.box)
+    elif mode() == "book":
+        display_html(book_html(draw, controls))
+    start = {control.name: control.start for control in controls}
+    figures = [draw(**(start | dict(settings))) for settings in twin]
+    titles = [", ".join(f"{label_of(controls, n)} {shown(controls, n, v)}" for n, v in s.items()) for s in twin]
+    from IPython.display import display
+
+    display(picture(small_multiples(figures, titles), alt) if mode() != "book" else as_html(caption(alt)))
+    return live
+
+
+def as_html(text: str) -> Any:
+    """Text as an HTML output."""
+    from IPython.display import HTML
+
+    return HTML(text)
+
+
+def label_of(controls: Sequence[Control], name: str) -> str:
+    """What the reader calls an argument; the name itself if it has no control."""
+    return next((control.label for control in controls if control.name == name), name)
+
+
+def shown(controls: Sequence[Control], name: str, value: Any) -> str:
+    """A value as the reader sees it."""
+    return next((control.text(value) for control in controls if control.name == name), str(value))
+
+
+class Explorer:
+    """The live form. Keyboard: Tab reaches a control, arrows change it."""
+
+    def __init__(self, draw: Draw, controls: Sequence[Control]) -> None:
+        """Build the widgets and draw once."""
+        import ipywidgets as widgets
+        import plotly.graph_objects as go
+
+        self.draw = draw
+        self.controls = {control.name: make_widget(control) for control in controls}
+        self.figure = go.FigureWidget(draw(**self.values()))
+        for widget in self.controls.values():
+            widget.observe(self.changed, "value")
+        row = widgets.HBox(list(self.controls.values()), layout=widgets.Layout(flex_flow="row wrap"))
+        self.box = widgets.VBox([row, self.figure])
+
+    def values(self) -> dict[str, Any]:
+        """The present setting."""
+        return {name: widget.value for name, widget in self.controls.items()}
+
+    def changed(self, change: Any) -> None:
+        """Draw anew, in place: the view that the reader has turned or zoomed to stays."""
+        new = self.draw(**self.values())
+        with self.figure.batch_update():
+            if [t.type for t in new.data] == [t.type for t in self.figure.data]:
+                for old, trace in zip(self.figure.data, new.data):
+                    old.update(trace.to_plotly_json(), overwrite=False)
+            else:
+                self.figure.data = []
+                self.figure.add_traces(new.data)
+            self.figure.layout.update(new.layout)
+
+
+def make_widget(control: Control) -> Any:
+    """A slider over the values, or a menu of them."""
+    import ipywidgets as widgets
+
+    options = [(control.text(value), value) for value in control.values]
+    kind = widgets.Dropdown if control.menu else widgets.SelectionSlider
+    more = {} if control.menu else {"continuous_update": True}
+    return kind(
+        options=options, value=control.start, description=control.label, style={"description_width": "initial"},
+        layout=widgets.Layout(width="340px", margin="0 24px 0 0"), **more,
+    )  # fmt: skip
+
+
+def book_html(draw: Draw, controls: Sequence[Control]) -> str:
+    """All figures of an explorer, computed beforehand, for a page without Python."""
+    kept = thinned(controls)
+    frames = {}
+    for setting in product(*(control.values for control in kept)):
+        key = "|".join(control.text(value) for control, value in zip(kept, setting))
+        fig = draw(**{control.name: value for control, value in zip(kept, setting)})
+        frames[key] = json.loads(fig.to_json())
+    menus = [
+        {"label": c.label, "values": [c.text(v) for v in c.values], "start": c.text(c.start), "menu": c.menu}
+        for c in kept
+    ]
+    spec = json.dumps({"controls": menus, "frames": frames}, separators=(",", ":")).replace("</", "<\\/")
+    return f'<div class="labkit-explorer"><script type="application/json">{spec}</script></div>'
+
+
+def thinned(controls: Sequence[Control]) -> list[Control]:
+    """Every second value of the longest control, until all combinations fit into the book; the start always stays."""
+    kept = list(controls)
+
+    def count() -> int:
+        total = 1
+        for control in kept:
+            total *= len(control.values)
+        return total
+
+    while count() > MOST_FRAMES:
+        position = max(range(len(kept)), key=lambda i: len(kept[i].values))
+        control = kept[position]
+        if len(control.values) < 4:
+            break
+        offset = control.values.index(control.start) % 2
+        kept[position] = Control(control.name, control.label, control.values[offset::2], control.start, control.menu)
+    return kept
