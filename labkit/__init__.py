@@ -12,6 +12,7 @@ SHORT = {
     "predict": ("labkit.course.predict", "predict"),
     "progress": ("labkit.course.progress", "progress"),
     "show": ("labkit.course.show", "show"),
+    "start": ("labkit.course.start", "start"),
     "style": ("labkit.figures.style", None),
 }
 

@@ -91,7 +91,7 @@ def scatter(axes: Axes, trace: Any, position: int) -> Any:
     """Lines, points or both."""
     mode = trace.mode or "lines"
     color = first(trace.line.color, COLORS[position % len(COLORS)])
-    handle = None
+    handle: Any = None
     if "lines" in mode:
         style = LINES.get(trace.line.dash or "solid", "-")
         width = 0.7 * (trace.line.width or 2)
