@@ -97,22 +97,22 @@ CLAIMS = (
             Comparison("omniglot_pnp-dq", "omniglot_pnp-dq_classes=16_per_class=8"),
         ),
     ),
-    Claim("rsk", "results tables", "RS@k retrieves better than Smooth-AP", over(PLAIN, "recall-at-k", "smooth-ap")),
-    Claim("rsk", "SiMix", "SiMix improves RS@k", over(PLAIN, "recall-at-k-simix", "recall-at-k")),
+    Claim("slides", "results tables", "RS@k retrieves better than Smooth-AP", over(PLAIN, "recall-at-k", "smooth-ap")),
+    Claim("slides", "SiMix", "SiMix improves RS@k", over(PLAIN, "recall-at-k-simix", "recall-at-k")),
     Claim(
-        "rsk", "batch size", "A larger batch is better, at equal steps",
+        "slides", "batch size", "A larger batch is better, at equal steps",
         (
             Comparison("omniglot_recall-at-k", "omniglot_recall-at-k_classes=8_steps=2000"),
             Comparison("omniglot_recall-at-k_classes=64_steps=2000", "omniglot_recall-at-k"),
         ),
     ),
     Claim(
-        "rsk", "batch size", "A larger batch is better, at equal images",
+        "slides", "batch size", "A larger batch is better, at equal images",
         (Comparison("omniglot_recall-at-k", "omniglot_recall-at-k_classes=8_steps=8000"),
          Comparison("omniglot_recall-at-k_classes=64_steps=1000", "omniglot_recall-at-k")),
     ),
     Claim(
-        "rsk", "sets of k", "Several k are better than k = 1 alone",
+        "slides", "sets of k", "Several k are better than k = 1 alone",
         (Comparison("omniglot_recall-at-k", "omniglot_recall-at-k_ks=1,"),),
     ),
     Claim("mpa", "Tables 4, 5", "MPA retrieves better than ProxyAnchor", over(PLAIN, "mpa", "proxy-anchor")),
@@ -177,7 +177,7 @@ CLAIMS = (
         why_not="needs ResNet-50 with ImageNet weights and a GPU; the presets sop and vehicle-id are ready for one",
     ),
     Claim(
-        "rsk", "results tables", "Absolute results with batches of 4096, and on a million distractors",
+        "slides", "results tables", "Absolute results with batches of 4096, and on a million distractors",
         why_not="needs several GPUs and data sets that are not here; two-pass training is measured in benchmarks/",
     ),
     Claim(

@@ -40,33 +40,27 @@ class Control:
         return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def explore(draw: Draw, controls: Sequence[Control], twin: Sequence[Mapping[str, Any]], alt: str) -> Explorer | None:
-    """Show an explorer of draw(**values) and its still picture at the settings of `twin`.
+def explore(
+    draw: Draw, controls: Sequence[Control], twin: Sequence[Mapping[str, Any]], alt: str, *, live: bool = True
+) -> Explorer | None:
+    """Show an explorer of draw(**values) and, beneath, its still picture at the settings of `twin`.
 
-    Returns the live explorer, so that a cell can set its values; None while notebooks or the book are built.
+    Returns the live explorer, so that a cell can set its values; None while notebooks or the book are built, or with
+    live=False, where a lesson has a richer live form of its own.
     """
-    live = None
-    if mode() == "live":
-        from IPython.display import display
-
-        live = Explorer(draw, controls)
-        display(live.box)
-    elif mode() == "book":
-        display_html(book_html(draw, controls))
-    start = {control.name: control.start for control in controls}
-    figures = [draw(**(start | dict(settings))) for settings in twin]
-    titles = [", ".join(f"{label_of(controls, n)} {shown(controls, n, v)}" for n, v in s.items()) for s in twin]
     from IPython.display import display
 
-    display(picture(small_multiples(figures, titles), alt) if mode() != "book" else as_html(caption(alt)))
-    return live
-
-
-def as_html(text: str) -> Any:
-    """Text as an HTML output."""
-    from IPython.display import HTML
-
-    return HTML(text)
+    explorer = Explorer(draw, controls) if live and mode() == "live" else None
+    if explorer is not None:
+        display(explorer.box)
+    if mode() == "book":
+        display_html(book_html(draw, controls) + caption(alt))
+    else:
+        start = {control.name: control.start for control in controls}
+        figures = [draw(**(start | dict(settings))) for settings in twin]
+        titles = [", ".join(f"{label_of(controls, n)} {shown(controls, n, v)}" for n, v in s.items()) for s in twin]
+        display(picture(small_multiples(figures, titles), alt))
+    return explorer
 
 
 def label_of(controls: Sequence[Control], name: str) -> str:
