@@ -186,6 +186,9 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, nargs="+", help="only these seeds (default: all)")
     parser.add_argument("--list", action="store_true", help="print the command lines only")
     args = parser.parse_args()
+    if unknown := set(args.topics) - {"tuning", "finishing", *TOPICS}:
+        parser.error(f"no such topic: {', '.join(sorted(unknown))}")
+    failed = 0
     for topic in args.topics or [*TOPICS, "finishing"]:
         if topic == "finishing":
             finishing()
@@ -199,11 +202,13 @@ def main() -> int:
             print("\n".join(job.command() for job in jobs))
             continue
         root = HERE.parents[1] / "runs" / "tuning" if topic == "tuning" else HERE / topic
-        if failed := run_queue(jobs, root, parallel=args.jobs, device="cpu", threads=1):
-            return failed
-        if topic == "tuning":
+        code = run_queue(jobs, root, parallel=args.jobs, device="cpu", threads=1)
+        if code == 130:
+            return code
+        failed = failed or code
+        if topic == "tuning" and not code:
             write_tuning_table(root)
-    return 0
+    return failed
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -21,7 +22,9 @@ def register(commands: Any) -> None:
     )  # fmt: skip
     evaluate.add_argument("target", help="a run (its folder or id) or a .npz or .safetensors file")
     evaluate.add_argument("--split", choices=("test", "validation", "train"), default="test", help="default test")
-    evaluate.add_argument("--weights", choices=("best", "last"), default="best", help="which checkpoint (default best)")
+    evaluate.add_argument(
+        "--weights", choices=("best", "last"), help="which checkpoint (default: the run's own choice)"
+    )
     evaluate.add_argument("--ks", type=int, nargs="+", default=[1, 10, 100], help="default 1 10 100")
     evaluate.add_argument("--nmi", action="store_true", help="also cluster, for NMI")
     evaluate.add_argument("--runs", type=Path, default=Path("runs"), help="where runs are (default runs/)")
@@ -42,7 +45,7 @@ def run_evaluate(args: argparse.Namespace) -> int:
         else:
             sides = embed_run(path if path.is_dir() else args.runs / args.target, args)
         found = metrics.evaluate(*sides[:2], ks=args.ks, nmi=args.nmi, gallery=sides[2], gallery_labels=sides[3])
-    except (ValueError, RuntimeError, OSError) as error:
+    except (ValueError, RuntimeError, OSError, BadZipFile) as error:
         print(f"labkit: {error}", file=sys.stderr)
         return 2
     for name, value in found.items():
@@ -66,9 +69,13 @@ def read_file(path: Path) -> Sides:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: torch.from_numpy(file[name]) for name in file.files}
     else:
+        from safetensors import SafetensorError
         from safetensors.torch import load_file
 
-        arrays = load_file(path)
+        try:
+            arrays = load_file(path)
+        except SafetensorError as error:
+            raise ValueError(f"{path} is not a whole safetensors file ({error})") from None
     if not {"embeddings", "labels"} <= arrays.keys():
         raise ValueError(f"{path} must hold embeddings and labels; it holds {', '.join(sorted(arrays)) or 'nothing'}")
     return arrays["embeddings"], arrays["labels"], arrays.get("gallery"), arrays.get("gallery_labels")
@@ -84,14 +91,16 @@ def embed_run(folder: Path, args: argparse.Namespace) -> Sides:
     from labkit.training.evaluation import embed
     from labkit.training.state import build_state, load_checkpoint
 
-    path = folder / "checkpoints" / f"{args.weights}.safetensors"
-    if not path.exists():
-        raise ValueError(f"{folder} has no checkpoint {path.name}; runs keep theirs with --keep all")
+    if not (folder / "run.json").exists():
+        raise ValueError(f"{args.target} is neither a run nor a .npz or .safetensors file")
     info = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     config = from_dict(info["config"])
+    path = folder / "checkpoints" / f"{args.weights or config.train.select}.safetensors"
+    if not path.exists():
+        raise ValueError(f"{folder} has no checkpoint {path.name}; runs keep theirs with --keep all")
     splits = load(**config.data)
     state = build_state(config, splits.train.num_classes, info["seed"], choose_device(args.device))
-    load_checkpoint(path, state)
+    load_checkpoint(path.read_bytes(), state, folder)
     data = getattr(splits, args.split)
     sides: list[torch.Tensor | None] = [embed(state, data, config), data.labels]
     against = splits.gallery if args.split == "test" else None

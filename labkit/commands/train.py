@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import re
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 RUNS = Path("runs")
+EXPECTED = (ValueError, RuntimeError, FloatingPointError, OSError)  # what a user can put right
 
 
 def register(commands: Any) -> None:
@@ -60,21 +62,46 @@ def run_train(args: argparse.Namespace) -> int:
             print(f"  {name:22} {describe(name)}")
         print("\nTrain one with: python -m labkit train PRESET [--loss NAME] [--seed N] [--set KEY=VALUE]")
         return 0
-    if args.threads:
-        import torch
-
-        torch.set_num_threads(args.threads)
     try:
         if args.resume is not None:
             return resume_one(args)
-        return max(train_one(args, seed) for seed in args.seed)
+        return train_all(args)
     except KeyboardInterrupt:
         return 130
-    except (ValueError, RuntimeError, FloatingPointError, OSError) as error:
-        if os.environ.get("LABKIT_DEBUG"):
-            raise
-        print(f"labkit: {error}", file=sys.stderr)
-        return 2
+    except EXPECTED as error:
+        return told(error)
+
+
+def train_all(args: argparse.Namespace) -> int:
+    """Every seed, in one group of processes; an interruption ends them all, a failure only its own."""
+    import torch
+
+    from labkit.training.devices import choose_device, process_group
+    from labkit.training.distributed import world_size
+
+    if args.threads:
+        torch.set_num_threads(args.threads)
+    worst = 0
+    with process_group(choose_device(args.device)):
+        for seed in args.seed:
+            try:
+                code = train_one(args, seed)
+            except EXPECTED as error:
+                if world_size() > 1:  # the other processes would wait for this one for ever
+                    raise
+                code = told(error)
+            if code == 130:
+                return code
+            worst = max(worst, code)
+    return worst
+
+
+def told(error: Exception) -> int:
+    """One line that says what was wrong; with LABKIT_DEBUG set, the whole story."""
+    if os.environ.get("LABKIT_DEBUG"):
+        raise error
+    print(f"labkit: {error}", file=sys.stderr)
+    return 2
 
 
 def train_one(args: argparse.Namespace, seed: int) -> int:
@@ -94,10 +121,12 @@ def resume_one(args: argparse.Namespace) -> int:
     """Go on with a run."""
     from labkit.training.loop import resume
 
+    if args.preset or args.loss or args.settings or args.micro_batch:
+        raise ValueError("--resume goes on with the run as it is: it takes no preset, --loss, --set or --micro-batch")
     folder = Path(args.resume)
     if not folder.is_dir() and (args.runs / args.resume).is_dir():
         folder = args.runs / args.resume
-    return report(folder, resume(folder, device=args.device))
+    return report(folder, resume(folder, device=args.device, threads=args.threads))
 
 
 def headline(summary: dict[str, Any]) -> str:
@@ -129,14 +158,13 @@ def run_sweep(args: argparse.Namespace) -> int:
     losses = args.losses or [None]
     if losses == ["all"]:
         losses = list(CATALOG)
-    settings = parse_settings(args)
     try:
+        settings = parse_settings(args)
         # every configuration is read first, so that a wrong name is refused before anything starts
         names = [load_config(args.preset, loss, settings).loss for loss in losses]
         jobs = [Job(args.preset, loss, (seed,), settings, args.keep) for loss in names for seed in args.seeds]
     except ValueError as error:
-        print(f"labkit: {error}", file=sys.stderr)
-        return 2
+        return told(error)
     return run_queue(jobs, args.runs, parallel=args.jobs, device=args.device, threads=args.threads)
 
 
@@ -156,7 +184,10 @@ def parse_settings(args: argparse.Namespace) -> dict[str, str]:
 def group_name(preset: str, loss: str, settings: dict[str, str]) -> str:
     """A run's id without its seed: what was chosen, readable, and safe as a folder name."""
     parts = [preset, loss, *(f"{name.rpartition('.')[2]}={value}" for name, value in sorted(settings.items()))]
-    return re.sub(r"[^A-Za-z0-9_.=+,-]", "", "_".join(parts).replace(" ", ""))[:110]
+    name = re.sub(r"[^A-Za-z0-9_.=+,-]", "", "_".join(parts))
+    if len(name) <= 110:
+        return name
+    return f"{name[:100]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
 def free_folder(folder: Path) -> Path:

@@ -127,9 +127,14 @@ def points(trace: Any, position: int) -> dict[str, Any]:
 def bar(axes: Axes, trace: Any, position: int) -> Any:
     """Bars, upright or lying."""
     color = trace.marker.color if trace.marker.color is not None else COLORS[position % len(COLORS)]
-    if trace.orientation == "h":
-        return axes.barh(trace.y, trace.x, color=color)
-    return axes.bar(trace.x, trace.y, color=color)
+    bars = (
+        axes.barh(trace.y, trace.x, color=color)
+        if trace.orientation == "h"
+        else axes.bar(trace.x, trace.y, color=color)
+    )
+    if trace.text is not None:
+        axes.bar_label(bars, [plain(str(text)) for text in trace.text], fontsize=7, color=TEXT, padding=2)
+    return bars
 
 
 def heatmap(axes: Axes, trace: Any, position: int) -> None:

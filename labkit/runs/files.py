@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,11 +20,23 @@ def atomic(path: Path) -> Iterator[Path]:
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         yield temporary
-        with temporary.open("rb") as file:
+        with temporary.open("r+b") as file:  # Windows flushes only what it may write
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+        take_place(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def take_place(temporary: Path, path: Path) -> None:
+    """Rename; on Windows a file that somebody is reading cannot be replaced at that moment, so try again."""
+    for attempt in range(20):
+        try:
+            os.replace(temporary, path)
+            return
+        except PermissionError:
+            if os.name != "nt" or attempt == 19:
+                raise
+            time.sleep(0.05)
 
 
 def write_bytes(path: Path, data: bytes) -> None:

@@ -28,7 +28,7 @@ def code_version() -> dict[str, Any]:
 def library_versions() -> dict[str, str]:
     """Versions that may change a result."""
     found = {"python": platform.python_version()}
-    for name in ("labkit", "torch", "numpy"):
+    for name in ("labkit", "torch", "numpy", "numba", "pillow", "safetensors", "scikit-learn"):
         try:
             found[name] = version(name)
         except PackageNotFoundError:

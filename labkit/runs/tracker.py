@@ -11,26 +11,17 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from labkit.runs.files import write_json
+from labkit.runs.files import write_bytes, write_json
 from labkit.runs.process import process_start
 
 SCHEMA = 1
-
-
-class Tracker(Protocol):
-    """What training tells of itself; a team may keep its own tracker besides the files."""
-
-    def log(self, row: Mapping[str, Any]) -> None:
-        """One line of metrics, with its step."""
-
-    def finish(self, status: str, summary: Mapping[str, Any] | None = None, error: str | None = None) -> None:
-        """The end, whatever it was."""
+COST = ("wall_seconds", "cpu_seconds", "peak_memory_mb")
 
 
 class FileTracker:
-    """The run directory: run.json, metrics.jsonl, summary.json."""
+    """Writes run.json, metrics.jsonl and summary.json of a run directory."""
 
     def __init__(self, folder: Path, info: dict[str, Any]) -> None:
         """Use `create` or `reopen`."""
@@ -54,7 +45,9 @@ class FileTracker:
         if path.exists():
             kept = [line for line in path.read_text(encoding="utf-8").splitlines() if step_of(line) <= step]
             with explained(folder):
-                path.write_text("".join(line + "\n" for line in kept), encoding="utf-8")
+                write_bytes(path, "".join(line + "\n" for line in kept).encode())
+        for left_over in folder.rglob(".*.part"):  # of a write that a kill cut short
+            left_over.unlink()
         tracker.mark("running")
         return tracker
 
@@ -73,12 +66,20 @@ class FileTracker:
         with explained(self.folder), (self.folder / "metrics.jsonl").open("a", encoding="utf-8") as file:
             file.write(line + "\n")
 
+    def flush(self) -> None:
+        """Bring the metrics to the disk: a checkpoint must not outlive the rows before it."""
+        path = self.folder / "metrics.jsonl"
+        if path.exists():
+            with explained(self.folder), path.open("r+b") as file:
+                os.fsync(file.fileno())
+
     def finish(self, status: str, summary: Mapping[str, Any] | None = None, error: str | None = None) -> None:
         """Write the summary first, then the status: a finished run has both."""
         if summary is not None:
             with explained(self.folder):
                 write_json(self.folder / "summary.json", {"schema": SCHEMA} | without_nan(dict(summary)))
-        self.mark(status, ended=now(), error=error)
+        cost = {name: (summary or {})[name] for name in COST if name in (summary or {})}
+        self.mark(status, ended=now(), error=error, **cost)
 
 
 @contextmanager

@@ -13,12 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from labkit._validate import check_choice
+from labkit.data.augment import augment
+from labkit.data.transforms import FileImages
 
 PRESETS = Path(__file__).parent / "presets"
 BASELINES = ("untrained", "pixels")  # evaluated as they are, without a training step
 OPTIMIZERS = ("adamw", "adam", "sgd")
 SCHEDULES = ("cosine", "constant", "step")
 SAMPLERS = ("balanced", "random")
+WHILE_TRAINING = ("R@1", "R@10", "MAP@R", "nDCG@10", "intra", "inter", "CSC")  # what validation measures
 
 
 @dataclass(frozen=True)
@@ -107,6 +110,15 @@ class Config:
         check_choice("optimizer.name", self.optimizer.name, OPTIMIZERS)
         check_choice("optimizer.schedule", self.optimizer.schedule, SCHEDULES)
         check_choice("train.select", self.train.select, ("best", "last"))
+        check_choice("train.metric", self.train.metric, WHILE_TRAINING)
+        check_choice("batch.batch_norm", self.batch.batch_norm, ("refuse", "freeze"))
+        if self.record.frames == 1:
+            raise ValueError("record.frames must be 0, or 2 and more: the first and the last are always taken")
+        for section, function in (("augment", augment), ("images", FileImages)):
+            known = [*inspect.signature(function).parameters][2:] + ["workers"] * (section == "images")
+            for name in getattr(self, section):
+                if name not in known:
+                    raise ValueError(f"no setting {section}.{name}; there are: {', '.join(known)}{hint(name, known)}")
         for name in ("steps", "evaluate_every", "checkpoint_every", "log_every"):
             if getattr(self.train, name) < (name != "steps"):
                 raise ValueError(f"train.{name} is too small: {getattr(self.train, name)}")
@@ -196,7 +208,10 @@ def set_value(config: Config, key: str, value: Any) -> Config:
     names = [f.name for f in fields(SECTIONS[section])]
     if name not in names:
         raise ValueError(f"no setting {key}; {section} has: {', '.join(names)}{hint(name, names)}")
-    changed = replace(getattr(config, section), **{name: cast(SECTIONS[section], name, value)})
+    changes = {name: cast(SECTIONS[section], name, value)}
+    if key in ("steps", "train.steps"):
+        changes["epochs"] = 0.0  # a preset in epochs, told to take so many steps
+    changed = replace(getattr(config, section), **changes)
     return replace(config, **{section: changed})
 
 

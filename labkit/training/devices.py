@@ -22,9 +22,11 @@ def choose_device(name: str = "auto") -> torch.device:
         device = torch.device(name)
     except RuntimeError:
         raise ValueError(f"device must be auto, cpu, cuda, cuda:N or mps; got {name!r}") from None
-    if device.type == "cuda" and not torch.cuda.is_available():
+    if device.type != "cuda":
+        return device
+    if not torch.cuda.is_available():
         raise ValueError("device: this machine or this build of torch has no CUDA; use auto or cpu")
-    return device
+    return device if device.index is not None else torch.device("cuda", int(os.environ.get("LOCAL_RANK", 0)))
 
 
 def device_name(device: torch.device) -> str:
@@ -60,13 +62,17 @@ def autocast(device: torch.device) -> AbstractContextManager[object]:
     """Mixed precision on CUDA only: bf16 where the GPU has it, else fp16 (which needs a GradScaler)."""
     if device.type != "cuda":
         return nullcontext()
-    return torch.autocast("cuda", torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float16)
+    return torch.autocast("cuda", torch.bfloat16 if has_bf16() else torch.float16)
+
+
+def has_bf16() -> bool:
+    """Whether the GPU computes in bf16 itself; emulation would be slower than fp32."""
+    return bool(torch.cuda.is_bf16_supported(including_emulation=False))
 
 
 def grad_scaler(device: torch.device) -> torch.amp.GradScaler | None:
     """For fp16 only: bf16 has the range of fp32."""
-    needed = device.type == "cuda" and not torch.cuda.is_bf16_supported()
-    return torch.amp.GradScaler("cuda") if needed else None
+    return torch.amp.GradScaler("cuda") if device.type == "cuda" and not has_bf16() else None
 
 
 def peak_memory_mb(device: torch.device) -> float:

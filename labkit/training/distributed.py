@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -19,6 +20,11 @@ def is_distributed() -> bool:
 def rank() -> int:
     """Number of this process; the first writes the run."""
     return dist.get_rank() if is_distributed() else 0
+
+
+def world_size() -> int:
+    """How many processes train together."""
+    return dist.get_world_size() if is_distributed() else 1
 
 
 def gather_rows(rows: Tensor) -> tuple[Tensor, slice]:
@@ -39,21 +45,6 @@ def gather_rows(rows: Tensor) -> tuple[Tensor, slice]:
     return torch.cat([part[:size] for part, size in zip(parts, sizes)]), slice(first, first + len(rows))
 
 
-def global_embeddings(own_rows: Tensor) -> Tensor:
-    """Embeddings of all processes, of which this process's own carry a gradient.
-
-    That gradient is multiplied by the number of processes, because DistributedDataParallel averages what must be added
-    up: each process holds only its own rows' share of the global loss's gradient.
-    """
-    if not is_distributed():
-        return own_rows
-    everyone, own = gather_rows(own_rows)
-    world = dist.get_world_size()
-    if own_rows.requires_grad:
-        own_rows.register_hook(lambda gradient: gradient * world)
-    return torch.cat([everyone[: own.start], own_rows, everyone[own.stop :]])
-
-
 def own_share(count: int) -> slice:
     """The rows of a global batch that this process works on."""
     if not is_distributed():
@@ -66,14 +57,39 @@ def data_parallel(model: nn.Module, device: torch.device) -> nn.Module:
     """The model for several processes, with batch statistics of the global batch."""
     if not is_distributed():
         return model
-    if device.type == "cuda":
-        model = nn.SyncBatchNorm.convert_sync_batchnorm(model)
-        return DistributedDataParallel(model, device_ids=[device])
-    for parent in model.modules():
+    on_gpu = device.type == "cuda"
+    for parent in list(model.modules()):
         for name, child in parent.named_children():
-            if isinstance(child, _BatchNorm):
-                setattr(parent, name, GlobalBatchNorm.of(child))
-    return DistributedDataParallel(model)
+            if isinstance(child, _BatchNorm) and child.training:  # frozen ones have no batch statistics to share
+                shared = nn.SyncBatchNorm.convert_sync_batchnorm(child) if on_gpu else GlobalBatchNorm.of(child)
+                setattr(parent, name, shared)
+    return DistributedDataParallel(model, device_ids=[device] if on_gpu else None)
+
+
+def average_gradients(part: nn.Module) -> None:
+    """Make the gradients of a loss's own vectors equal everywhere: rounding may differ between processes."""
+    if is_distributed():
+        for parameter in part.parameters():
+            if parameter.grad is not None:
+                dist.all_reduce(parameter.grad)
+                parameter.grad /= dist.get_world_size()
+
+
+def read_everywhere(path: Path) -> bytes | None:
+    """A file's content as the first process sees it, None if it has no such file: disks need not be shared."""
+    content = path.read_bytes() if rank() == 0 and path.exists() else None
+    if not is_distributed():
+        return content
+    device = torch.device("cuda", torch.cuda.current_device()) if dist.get_backend() == "nccl" else torch.device("cpu")
+    size = torch.tensor(-1 if content is None else len(content), device=device)
+    dist.broadcast(size, 0)
+    if int(size) < 0:
+        return None
+    rows = torch.zeros(int(size), dtype=torch.uint8, device=device)
+    if content is not None:
+        rows.copy_(torch.frombuffer(bytearray(content), dtype=torch.uint8))
+    dist.broadcast(rows, 0)
+    return rows.cpu().numpy().tobytes()
 
 
 class SumOverProcesses(torch.autograd.Function):

@@ -7,13 +7,12 @@ from torch import Tensor, nn
 
 from labkit import metrics
 from labkit.data.dataset import Dataset, Splits
-from labkit.training.config import Config
+from labkit.training.config import WHILE_TRAINING, Config
 from labkit.training.devices import autocast
 from labkit.training.distributed import gather_rows, is_distributed
 from labkit.training.inputs import evaluation_batches
 from labkit.training.state import State
 
-WHILE_TRAINING = ("R@1", "R@10", "MAP@R", "nDCG@10", "intra", "inter", "CSC")
 KS = (1, 2, 4, 8, 10, 16, 100)
 
 

@@ -17,7 +17,8 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.parallel import DistributedDataParallel
 
 from labkit._validate import check_choice, has_values
-from labkit.training.distributed import gather_rows, is_distributed
+from labkit.losses._common import autocast_off
+from labkit.training.distributed import gather_rows, is_distributed, world_size
 
 BATCH_NORM = ("refuse", "freeze")
 
@@ -61,17 +62,20 @@ def large_batch_step(
         everyone.requires_grad_()
         with same_random_numbers(embeddings.device):
             value = loss(everyone, all_labels)
-        (value if scaler is None else scaler.scale(value)).backward()
+        with autocast_off(everyone):
+            (value if scaler is None else scaler.scale(value)).backward()
         gradient = everyone.grad
         assert gradient is not None
         warn_if_zero(gradient)
         # DistributedDataParallel averages over processes, but each holds only its share of the global gradient's sum
-        share = gradient[own] * (torch.distributed.get_world_size() if is_distributed() else 1)
+        share = gradient[own] * world_size()
         after_loss = random_states(model, inputs)
         for number, (piece, state, rows) in enumerate(zip(pieces, states, share.split(micro_batch)), 1):
             set_random_states(state)
             with synchronized(model, last=number == len(pieces)):
-                torch.autograd.backward(model(piece), rows)
+                again = model(piece)
+                with without_autocast(again):
+                    torch.autograd.backward(again, rows)
         set_random_states(after_loss)
     return value.detach()
 
@@ -133,6 +137,12 @@ def same_random_numbers(device: torch.device) -> Any:
 def synchronized(model: nn.Module, last: bool) -> AbstractContextManager[Any]:
     """Processes exchange gradients once, with the last piece."""
     return model.no_sync() if isinstance(model, DistributedDataParallel) and not last else nullcontext()
+
+
+def without_autocast(x: Tensor) -> AbstractContextManager[object]:
+    """Backward passes follow the types of the forward pass by themselves; under autocast, plain products would not."""
+    kind = x.device.type
+    return torch.autocast(kind, enabled=False) if torch.amp.is_autocast_available(kind) else nullcontext()
 
 
 def warn_if_zero(gradient: Tensor) -> None:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import torch
-import torch.distributed as dist
 
 from labkit.data import load
 from labkit.data.dataset import Splits
 from labkit.runs import provenance
+from labkit.runs.process import is_alive
 from labkit.runs.tracker import FileTracker, WriteError, explained, remove_folder
 from labkit.training.config import BASELINES, Config, from_dict
 from labkit.training.devices import choose_device, device_name, peak_memory_mb, prepare, process_group
-from labkit.training.distributed import is_distributed, rank
+from labkit.training.distributed import rank, read_everywhere, world_size
 from labkit.training.evaluation import measure_test, measure_train, measure_validation, num_parameters
 from labkit.training.inputs import sampler, training_batches
 from labkit.training.recording import frame_steps, recorded_points, save_embeddings, take_frame
@@ -30,7 +31,7 @@ from labkit.training.state import (
     set_learning_rate,
 )
 from labkit.training.step import train_step
-from labkit.training.watch import Clock, agreed, stop_signals
+from labkit.training.watch import Clock, Stop, agreed, stop_signals
 
 KEEP = ("all", "embeddings", "metrics")
 
@@ -42,15 +43,32 @@ def start(
     return run(config, seed, folder, choose_device(device), keep, info, resume=False)
 
 
-def resume(folder: Path, *, device: str = "auto") -> dict[str, Any]:
-    """Go on with a run that was killed, interrupted or failed, from its last checkpoint."""
-    path = folder / "run.json"
-    if not path.exists():
-        raise ValueError(f"{folder} holds no run (no run.json)")
-    info = json.loads(path.read_text(encoding="utf-8"))
+def resume(folder: Path, *, device: str = "auto", threads: int | None = None) -> dict[str, Any]:
+    """Go on with a run that was killed, interrupted or failed, from its last checkpoint.
+
+    Device and threads are the run's own unless given: another number of threads adds up in another order, so that the
+    last digits would differ from those of an uninterrupted run.
+    """
+    with process_group(choose_device(device)):
+        content = read_everywhere(folder / "run.json")
+        if content is None:
+            raise ValueError(f"{folder} holds no run (no run.json)")
+        info = json.loads(content)
+        check_resumable(folder, info)
+        torch.set_num_threads(threads or info["threads"])
+        where = choose_device(info["device"] if device == "auto" else device)
+        return run(from_dict(info["config"]), info["seed"], folder, where, info["keep"], info, resume=True)
+
+
+def check_resumable(folder: Path, info: dict[str, Any]) -> None:
+    """Refuse a run that is finished, that another process is writing, or that had another number of processes."""
     if info["status"] == "finished":
         raise ValueError(f"{folder} is finished; there is nothing to resume")
-    return run(from_dict(info["config"]), info["seed"], folder, choose_device(device), info["keep"], info, resume=True)
+    other = info["status"] == "running" and info["pid"] != os.getpid()
+    if other and rank() == 0 and is_alive(info["pid"], info["pid_started"]):
+        raise ValueError(f"{folder} is running, in process {info['pid']}; stop that one first")
+    if info["processes"] != world_size():
+        raise ValueError(f"{folder} was made by {info['processes']} processes: resume it with as many")
 
 
 def run(
@@ -58,16 +76,26 @@ def run(
 ) -> dict[str, Any]:
     """Set everything up, train, evaluate, and leave a status whatever happens."""
     prepare(device)
-    with process_group(device):
+    with process_group(device), stop_signals() as stop:
         splits = load(**config.data)
         state = build_state(config, splits.train.num_classes, seed, device)
-        last = folder / "checkpoints" / "last.safetensors"
-        if resume and last.exists():
-            load_checkpoint(last, state)
-        tracker = open_tracker(config, seed, folder, keep, info, resume, state, splits)
+        content = read_everywhere(folder / "checkpoints" / "last.safetensors") if resume else None
+        if content is not None:
+            load_checkpoint(content, state, folder)
+        facts = provenance_of(state, splits)
+        if resume:
+            if info["data"]["sha256"] != facts["data"]["sha256"]:
+                raise ValueError(f"{folder}: the data are not those that the run began with; it cannot be resumed")
+            again = {name: facts[name] for name in ("commit", "dirty", "versions", "device_name")}
+            info["resumed"] = [*info.get("resumed", []), again | {"step": state.progress.step}]
+        else:
+            settings = {"preset": config.preset, "loss": config.loss, "seed": seed, "keep": keep}
+            info = info | settings | {"config": config.as_dict()} | facts
+        tracker = FileTracker(folder, info)
+        if rank() == 0:
+            tracker = FileTracker.reopen(folder, info, state.progress.step) if resume else tracker.create(folder, info)
         try:
-            finished = train(config, seed, state, splits, tracker)
-            if finished:
+            if train(config, seed, state, splits, tracker, stop):
                 finish(config, state, splits, tracker, keep)
             elif rank() == 0:
                 tracker.finish("interrupted")
@@ -77,52 +105,33 @@ def run(
     return tracker.info
 
 
-def open_tracker(
-    config: Config,
-    seed: int,
-    folder: Path,
-    keep: str,
-    info: dict[str, Any],
-    resume: bool,
-    state: State,
-    splits: Splits,
-) -> FileTracker:
-    """run.json with its provenance; only the first process writes."""
-    if resume:
-        tracker = FileTracker(folder, info) if rank() else FileTracker.reopen(folder, info, state.progress.step)
-    else:
-        facts = {
-            **info,
-            "preset": config.preset,
-            "loss": config.loss,
-            "seed": seed,
-            "keep": keep,
-            "config": config.as_dict(),
-            **provenance.code_version(),
-            "versions": provenance.library_versions(),
-            "host": provenance.host(),
-            "device": state.device.type,
-            "device_name": device_name(state.device),
-            "threads": torch.get_num_threads(),
-            "processes": dist.get_world_size() if is_distributed() else 1,
-            "parameters": num_parameters(state.module),
-            "data": provenance.data_facts(splits),
-        }
-        tracker = FileTracker(folder, facts) if rank() else FileTracker.create(folder, facts)
-    return tracker
+def provenance_of(state: State, splits: Splits) -> dict[str, Any]:
+    """Code, libraries, machine and data of this process."""
+    return {
+        **provenance.code_version(),
+        "versions": provenance.library_versions(),
+        "host": provenance.host(),
+        "device": state.device.type,
+        "device_name": device_name(state.device),
+        "threads": torch.get_num_threads(),
+        "processes": world_size(),
+        "parameters": num_parameters(state.module),
+        "data": provenance.data_facts(splits),
+    }
 
 
-def train(config: Config, seed: int, state: State, splits: Splits, tracker: FileTracker) -> bool:
+def train(config: Config, seed: int, state: State, splits: Splits, tracker: FileTracker, stop: Stop) -> bool:
     """All steps that are left; False if somebody asked to stop."""
     steps = total_steps(config, splits, seed)
     frames = frame_steps(config, steps)
     shown, progress = recorded_points(config, splits), state.progress
     batches = training_batches(splits.train, config, seed, progress.step, state.device)
     clock = Clock(state)
+    saved = progress.step
     state.model.train()
     if progress.step == 0 and not state.frames:
         take_frame(config, state, shown, frames)
-    with Report(tracker.folder.name, steps, progress.step, quiet=rank() > 0) as report, stop_signals() as stop:
+    with Report(tracker.folder.name, steps, progress.step, quiet=rank() > 0) as report:
         while progress.step < steps and not patience_spent(config, state):
             share = set_learning_rate(state.optimizer, config.optimizer, progress.step, steps)
             batch = next(batches)
@@ -137,17 +146,27 @@ def train(config: Config, seed: int, state: State, splits: Splits, tracker: File
                     raise FloatingPointError(f"the loss is {progress.loss} at step {progress.step}: lower lr or clip")
             report.step(progress.loss if logging else None)
             take_frame(config, state, shown, frames)
-            stopping = agreed(stop.asked, state.device)
+            stopping = agreed(stop, progress.step, state.device)
             if progress.step % config.train.evaluate_every == 0 or progress.step == steps:
                 evaluate(config, state, splits, tracker, report)
                 state.model.train()
             if stopping or progress.step % config.train.checkpoint_every == 0 or progress.step == steps:
-                clock.read()
-                checkpoint(tracker.folder / "checkpoints" / "last.safetensors", state)
+                save_last(tracker, state, clock)
+                saved = progress.step
             if stopping and progress.step < steps:
                 return False
-    clock.read()
+    if saved != progress.step and steps > 0:  # stopped early
+        save_last(tracker, state, clock)
     return True
+
+
+def save_last(tracker: FileTracker, state: State, clock: Clock) -> None:
+    """A checkpoint to go on from, after the metrics that belong before it."""
+    clock.read()
+    state.progress.peak_memory_mb = max(state.progress.peak_memory_mb, peak_memory_mb(state.device))
+    if rank() == 0:
+        tracker.flush()
+    checkpoint(tracker.folder / "checkpoints" / "last.safetensors", state)
 
 
 def evaluate(config: Config, state: State, splits: Splits, tracker: FileTracker, report: Report) -> None:
@@ -169,29 +188,36 @@ def evaluate(config: Config, state: State, splits: Splits, tracker: FileTracker,
 
 def finish(config: Config, state: State, splits: Splits, tracker: FileTracker, keep: str) -> None:
     """Test the last weights and the best ones, keep what was asked for, and write the summary."""
-    clock, progress = Clock(state), state.progress
-    progress.peak_memory_mb = max(progress.peak_memory_mb, peak_memory_mb(state.device))
+    clock, progress, folder = Clock(state), state.progress, tracker.folder
     if not config.record.test:
+        clock.read()
         if rank() == 0:
             tracker.finish("finished", summary_of(state) | {"test": None})
+            drop_checkpoints(folder, keep)
         return
     last = measure_test(state, splits, config)
     best = last
-    path = tracker.folder / "checkpoints" / "best.safetensors"
-    if config.train.select == "best" and path.exists() and 0 <= progress.best_step != progress.step:
-        from safetensors.torch import load_file
-
-        load_weights(load_file(path), state)
-        best = measure_test(state, splits, config)
+    if config.train.select == "best" and 0 <= progress.best_step != progress.step:
+        content = read_everywhere(folder / "checkpoints" / "best.safetensors")
+        if content is not None and load_weights(content, state, folder, progress.best_step):
+            best = measure_test(state, splits, config)
+        else:
+            progress.best_step = progress.step  # its weights are gone: what is tested are the last
     train_metrics = {"train": measure_train(state, splits, config)} if config.record.train_metrics else {}
     if keep != "metrics":
-        save_embeddings(config, state, splits, tracker.folder)
+        save_embeddings(config, state, splits, folder)
     clock.read()
+    progress.peak_memory_mb = max(progress.peak_memory_mb, peak_memory_mb(state.device))
     if rank() == 0:
         found = {"test": best, "test_last": {name: last[name] for name in ("R@1", "MAP@R")}} | train_metrics
         tracker.finish("finished", summary_of(state) | found)
-        if keep != "all":
-            remove_folder(tracker.folder / "checkpoints")
+        drop_checkpoints(folder, keep)
+
+
+def drop_checkpoints(folder: Path, keep: str) -> None:
+    """A finished run keeps its checkpoints only if all was to be kept."""
+    if keep != "all":
+        remove_folder(folder / "checkpoints")
 
 
 def summary_of(state: State) -> dict[str, Any]:

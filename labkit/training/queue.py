@@ -95,9 +95,11 @@ def unfinished(job: Job, root: Path) -> Iterator[Job]:
 def launch(job: Job, root: Path, device: str, threads: int) -> subprocess.Popen[bytes]:
     """Start or resume in a process of its own, its messages in log.txt in the (first) run's folder."""
     folder = root / job.run_ids()[0]
-    command = [sys.executable, "-m", "labkit", "train", "--runs", str(root), "--device", device]
-    command += ["--threads", str(threads), "--keep", job.keep]
-    command += ["--resume", str(folder)] if job.resume else job.arguments()
+    command = [sys.executable, "-m", "labkit", "train", "--device", device]
+    if job.resume:
+        command += ["--resume", str(folder)]
+    else:
+        command += ["--runs", str(root), "--threads", str(threads), "--keep", job.keep, *job.arguments()]
     folder.mkdir(parents=True, exist_ok=True)
     environment = os.environ | {"OMP_NUM_THREADS": str(threads)}
     with (folder / "log.txt").open("ab") as log:

@@ -127,17 +127,10 @@ def save_checkpoint(path: Path, state: State) -> None:
     write_safetensors(path, {name: t.clone() for name, t in tensors.items()}, header)
 
 
-def load_checkpoint(path: Path, state: State) -> None:
+def load_checkpoint(content: bytes, state: State, folder: Path) -> None:
     """Put a checkpoint's content into a state that was built from the same configuration."""
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        with safe_open(path, framework="pt", device="cpu") as file:
-            header = file.metadata()
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
-    except SafetensorError as error:
-        raise ValueError(f"{path} is not a whole checkpoint ({error}); delete it to start the run anew") from None
-    load_weights(tensors, state)
+    tensors, header = read_checkpoint(content, folder)
+    fill(state, tensors)
     current = state.optimizer.state_dict()
     entries: dict[int, dict[str, Tensor]] = {}
     for name, tensor in tensors.items():
@@ -151,7 +144,32 @@ def load_checkpoint(path: Path, state: State) -> None:
     state.frames = list(tensors["frames"]) if "frames" in tensors else []
 
 
-def load_weights(tensors: dict[str, Tensor], state: State) -> None:
-    """Model and loss only, as evaluation needs them."""
+def load_weights(content: bytes, state: State, folder: Path, step: int) -> bool:
+    """Model and loss only, if the checkpoint is that of the given step."""
+    tensors, header = read_checkpoint(content, folder)
+    if json.loads(header["progress"])["step"] != step:
+        return False
+    fill(state, tensors)
+    return True
+
+
+def read_checkpoint(content: bytes, folder: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Tensors and header of a checkpoint; one that is cut short is refused."""
+    from safetensors import SafetensorError
+    from safetensors.torch import load
+
+    try:
+        tensors = load(content)
+        size = int.from_bytes(content[:8], "little")  # the format: length of the header, header as JSON, numbers
+        header: dict[str, str] = json.loads(content[8 : 8 + size])["__metadata__"]
+    except (SafetensorError, ValueError, KeyError) as error:
+        raise ValueError(
+            f"{folder}: a checkpoint is not whole ({error}); delete it to start from an older one"
+        ) from None
+    return tensors, header
+
+
+def fill(state: State, tensors: dict[str, Tensor]) -> None:
+    """Put weights into the model and the loss."""
     for part, prefix in ((state.module, "model."), (state.loss, "loss.")):
         part.load_state_dict({n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)})

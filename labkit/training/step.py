@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 from torch import Tensor, nn
 from torch.nn.utils import clip_grad_norm_
 
 from labkit.data.samplers import key
+from labkit.losses._common import autocast_off
 from labkit.training.config import Config
 from labkit.training.devices import autocast, seed_random
-from labkit.training.distributed import gather_rows, global_embeddings, rank
+from labkit.training.distributed import average_gradients, gather_rows, rank, world_size
 from labkit.training.inputs import Batch
 from labkit.training.large_batch import large_batch_step
 from labkit.training.state import State
@@ -23,20 +26,44 @@ def train_step(state: State, batch: Batch, config: Config, seed: int = 0) -> Ten
     inputs = batch.inputs
     if state.device.type == "cuda" and inputs.dim() == 4:
         inputs = inputs.to(memory_format=torch.channels_last)
-    with autocast(state.device):
-        if config.batch.micro:
+    if config.batch.micro:
+        with autocast(state.device):
             value = large_batch_step(
-                state.model, (inputs, batch.labels), state.loss, config.batch.micro,
+                state.model, (inputs, batch.labels), partial(seeded_loss, state, seed), config.batch.micro,
                 batch_norm=config.batch.batch_norm, scaler=state.scaler,
             )  # fmt: skip
-        else:
-            embeddings = global_embeddings(state.model(inputs))
-            labels, _ = gather_rows(batch.labels)
-            seed_random(key(seed, step, 0), state.device)  # SiMix: the same draw in each process
-            value = state.loss(embeddings, labels)
-            (value if state.scaler is None else state.scaler.scale(value)).backward()
+    else:
+        value = one_pass(state, inputs, batch.labels, seed)
+    average_gradients(state.loss)
     learn(state, config)
     return value.detach()
+
+
+def one_pass(state: State, inputs: Tensor, labels: Tensor, seed: int) -> Tensor:
+    """The gradient of the loss of the global batch, added to all parameters; returns the loss.
+
+    The loss's own gradient is taken first and in full precision, then passed back through the model, whose products
+    may be in mixed precision.
+    """
+    with autocast(state.device):
+        embeddings = state.model(inputs)
+    embeddings = embeddings.to(torch.get_default_dtype())
+    everyone, own = gather_rows(embeddings)
+    everyone = everyone.detach().requires_grad_()
+    value = seeded_loss(state, seed, everyone, gather_rows(labels)[0])
+    with autocast_off(everyone):
+        (value if state.scaler is None else state.scaler.scale(value)).backward()
+    assert everyone.grad is not None
+    # DistributedDataParallel averages over processes, but each holds only its share of the global gradient's sum
+    torch.autograd.backward(embeddings, everyone.grad[own] * world_size())
+    return value
+
+
+def seeded_loss(state: State, seed: int, embeddings: Tensor, labels: Tensor) -> Tensor:
+    """The loss, with the same random numbers in every process (SiMix draws some)."""
+    seed_random(key(seed, state.progress.step, 0), state.device)
+    value: Tensor = state.loss(embeddings, labels)
+    return value
 
 
 def learn(state: State, config: Config) -> None:

@@ -36,6 +36,7 @@ class Stop:
     """Whether somebody asked to stop."""
 
     asked = False
+    since = 0.0
 
 
 @contextmanager
@@ -44,9 +45,11 @@ def stop_signals() -> Iterator[Stop]:
     stop = Stop()
 
     def ask(number: int, frame: Any) -> None:
-        if stop.asked and number == signal.SIGINT:
+        # torchrun passes a Ctrl-C on that the process has had already: only a later one is a second one
+        if stop.asked and number == signal.SIGINT and time.monotonic() - stop.since > 2:
             raise KeyboardInterrupt
-        stop.asked = True
+        if not stop.asked:
+            stop.asked, stop.since = True, time.monotonic()
 
     try:
         before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -59,10 +62,12 @@ def stop_signals() -> Iterator[Stop]:
             signal.signal(number, handler)
 
 
-def agreed(asked: bool, device: torch.device) -> bool:
-    """All processes must stop at the same step."""
+def agreed(stop: Stop, step: int, device: torch.device) -> bool:
+    """All processes must stop at the same step; they ask each other only at every tenth."""
     if not is_distributed():
-        return asked
-    flag = torch.tensor(float(asked), device=device)
+        return stop.asked
+    if step % 10:
+        return False
+    flag = torch.tensor(float(stop.asked), device=device)
     dist.all_reduce(flag, dist.ReduceOp.MAX)
     return bool(flag)

@@ -89,9 +89,23 @@ def test_two_processes_compute_what_one_does(two_processes, loss):
             torch.testing.assert_close(weights[name], tensor, rtol=0, atol=1e-8, msg=name)
 
 
+def test_frozen_batch_norms_stay_frozen_with_several_processes(monkeypatch):
+    from labkit.models import build
+    from labkit.training import distributed
+
+    monkeypatch.setattr(distributed, "is_distributed", lambda: True)
+    monkeypatch.setattr(distributed, "DistributedDataParallel", lambda model, device_ids: model)
+    model = build("efficientnet-lite0", 8, weights=None, freeze_bn=True, neck="bn")
+    learning = sum(p.requires_grad for p in model.parameters())
+    shared = distributed.data_parallel(model, torch.device("cpu")).train()
+    kinds = [type(m).__name__ for m in shared.modules() if m.training and "Norm" in type(m).__name__]
+    assert kinds == ["GlobalBatchNorm"]  # the neck's
+    assert sum(p.requires_grad for p in shared.parameters()) == learning
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="torchrun needs gloo over TCP")
 def test_torchrun_makes_a_run_like_any_other(small_arguments, tmp_path):
-    arguments = ["train", "fashion-mnist", "--loss", "pnp-dq", "--threads", "1", *small_arguments]
+    arguments = ["train", "fashion-mnist", "--loss", "pnp-dq", "--seed", "0", "1", "--threads", "1", *small_arguments]
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-port"]
     done = subprocess.run(
         [*torchrun, str(free_port()), "-m", "labkit", *arguments, "--runs", str(tmp_path / "two")],
@@ -99,8 +113,10 @@ def test_torchrun_makes_a_run_like_any_other(small_arguments, tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
     subprocess.run([sys.executable, "-m", "labkit", *arguments, "--runs", str(tmp_path / "one")], cwd=ROOT, check=True)
-    (two,), (one,) = (list((tmp_path / name).iterdir()) for name in ("two", "one"))
-    assert json.loads((two / "run.json").read_text())["processes"] == 2
-    found, expected = (json.loads((f / "summary.json").read_text()) for f in (two, one))
-    assert found["loss"] == pytest.approx(expected["loss"], abs=1e-3)
-    assert found["test"]["R@1"] == pytest.approx(expected["test"]["R@1"], abs=0.01)
+    pairs = list(zip(*(sorted((tmp_path / name).iterdir()) for name in ("two", "one"))))
+    assert len(pairs) == 2
+    for two, one in pairs:
+        assert json.loads((two / "run.json").read_text())["processes"] == 2
+        found, expected = (json.loads((f / "summary.json").read_text()) for f in (two, one))
+        assert found["loss"] == pytest.approx(expected["loss"], abs=1e-3)
+        assert found["test"]["R@1"] == pytest.approx(expected["test"]["R@1"], abs=0.01)

@@ -14,6 +14,7 @@ import torch
 from safetensors.torch import load_file
 
 from labkit.losses import CATALOG
+from labkit.runs.process import process_start
 from labkit.runs.tracker import WriteError
 from labkit.training import loop, state
 from labkit.training.loop import resume, start
@@ -53,6 +54,7 @@ def test_a_run_directory_holds_everything(whole):
     assert info["versions"]["torch"] == torch.__version__.partition("+")[0] or "+" in info["versions"]["torch"]
     assert info["config"]["loss"] == "recall-at-k-simix"
     summary = json.loads((whole / "summary.json").read_text())
+    assert info["cpu_seconds"] == summary["cpu_seconds"]
     assert 0 < summary["test"]["R@1"] <= 1
     assert summary["cpu_seconds"] > 0
     assert summary["peak_memory_mb"] > 50
@@ -129,9 +131,15 @@ def test_kill_9_in_the_middle_of_a_checkpoint_then_resume_ends_with_the_same_met
     (folder,) = (tmp_path / "runs").iterdir()
     with (folder / "metrics.jsonl").open("a") as file:
         file.write('{"step": 7, "lo')  # as if it had been killed while writing a line, too
-    again = [sys.executable, "-m", "labkit", "train", "--resume", str(folder), "--threads", "1"]
-    subprocess.run(again, cwd=ROOT, timeout=120, check=True)
+    assert list(folder.rglob("*.part"))
+    subprocess.run(
+        [sys.executable, "-m", "labkit", "train", "--resume", str(folder)], cwd=ROOT, timeout=120, check=True
+    )
     assert results(folder) == results(whole)
+    assert not list(folder.rglob("*.part"))
+    info = json.loads((folder / "run.json").read_text())
+    assert info["threads"] == 1  # the run's own, not torch's choice
+    assert [part["step"] for part in info["resumed"]] == [0 if write == 1 else 12]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGINT")
@@ -202,25 +210,38 @@ def test_early_stopping_looks_at_validation_only(small, tmp_path, monkeypatch):
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
     assert summary["steps"] == 16  # 0.6 at the second evaluation, then two without a better one
     assert summary["best_step"] == 8
+    header = state.read_checkpoint((tmp_path / "run" / "checkpoints" / "last.safetensors").read_bytes(), tmp_path)[1]
+    assert json.loads(header["progress"])["step"] == 16
 
 
-def test_the_test_score_is_that_of_the_best_weights(small, tmp_path):
-    config = small("pnp-dq", lr="0.5", steps="24")  # far too high: gets worse
-    start(config, 0, tmp_path / "run", device="cpu", info={"id": "run"})
+@pytest.fixture
+def best_at_8(monkeypatch):
+    """Validation that likes the first evaluation, at step 8, best."""
+    real, scores = loop.measure_validation, iter([0.9, 0.5, 0.6])
+    monkeypatch.setattr(loop, "measure_validation", lambda *a: real(*a) | {"R@1": next(scores)})
+
+
+def test_the_test_score_is_that_of_the_best_weights(small, tmp_path, best_at_8):
+    start(small("pnp-dq"), 0, tmp_path / "run", device="cpu", info={"id": "run"})
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
-    shorter = small("pnp-dq", lr="0.5", steps="24", test="false")
-    start(shorter, 0, tmp_path / "again", device="cpu", info={"id": "again"})
-    again = json.loads((tmp_path / "again" / "summary.json").read_text())
-    assert again["test"] is None
-    assert again["validation"] == summary["validation"]
-    if summary["best_step"] != 24:
-        assert summary["test"]["R@1"] != summary["test_last"]["R@1"]
+    assert summary["best_step"] == 8
+    assert summary["test"]["MAP@R"] != summary["test_last"]["MAP@R"]
 
 
-def test_the_last_weights_are_tested_where_asked(small, tmp_path):
-    start(small("pnp-dq", lr="0.5", select="last"), 0, tmp_path / "run", device="cpu", info={"id": "run"})
+def test_the_test_classes_are_left_alone_where_asked(small, tmp_path):
+    config = small("pnp-dq", test="false")
+    start(config, 0, tmp_path / "run", device="cpu", keep="metrics", info={"id": "run"})
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
-    assert summary["test"]["R@1"] == summary["test_last"]["R@1"]
+    assert summary["test"] is None
+    assert summary["validation"]["R@1"] > 0
+    assert not (tmp_path / "run" / "checkpoints").exists()
+
+
+def test_the_last_weights_are_tested_where_asked(small, tmp_path, best_at_8):
+    start(small("pnp-dq", select="last"), 0, tmp_path / "run", device="cpu", info={"id": "run"})
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert summary["best_step"] == 8
+    assert summary["test"]["MAP@R"] == summary["test_last"]["MAP@R"]
 
 
 @pytest.mark.parametrize("keep", ["embeddings", "metrics"])
@@ -275,7 +296,7 @@ def test_a_corrupt_checkpoint_is_named(whole):
     (whole / "run.json").write_text(json.dumps(info | {"status": "interrupted"}))
     path = whole / "checkpoints" / "last.safetensors"
     path.write_bytes(path.read_bytes()[:1000])
-    with pytest.raises(ValueError, match=r"last.safetensors is not a whole checkpoint"):
+    with pytest.raises(ValueError, match="a checkpoint is not whole"):
         resume(whole)
 
 
@@ -291,3 +312,50 @@ def test_learning_rates_follow_their_schedule(small, settings, shares):
     config = small("pnp-dq", **settings).optimizer
     for step, share in shares.items():
         assert state.learning_rate_share(config, step, 24) == pytest.approx(share)
+
+
+def unfinished(folder: Path, **changes) -> None:
+    """Make a finished run look as if it had been stopped."""
+    info = json.loads((folder / "run.json").read_text())
+    (folder / "run.json").write_text(json.dumps(info | {"status": "interrupted"} | changes))
+
+
+def test_a_run_that_another_process_writes_is_left_alone(whole):
+    waiting = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    try:
+        unfinished(whole, status="running", pid=waiting.pid, pid_started=process_start(waiting.pid))
+        with pytest.raises(ValueError, match=f"is running, in process {waiting.pid}"):
+            resume(whole)
+    finally:
+        waiting.communicate(b"\n")
+
+
+def test_other_data_or_another_number_of_processes_are_refused(whole):
+    info = json.loads((whole / "run.json").read_text())
+    unfinished(whole, processes=2)
+    with pytest.raises(ValueError, match="made by 2 processes"):
+        resume(whole)
+    unfinished(whole, processes=1, data=info["data"] | {"sha256": "0" * 64})
+    with pytest.raises(ValueError, match="the data are not those"):
+        resume(whole)
+
+
+def test_resume_uses_the_runs_own_threads(whole, monkeypatch):
+    used = []
+    monkeypatch.setattr(torch, "set_num_threads", used.append)
+    unfinished(whole, threads=3)
+    resume(whole)
+    assert used == [3]
+
+
+def test_weights_of_another_step_are_not_taken_for_the_best(whole):
+    path = whole / "checkpoints" / "best.safetensors"
+    _, header = state.read_checkpoint(path.read_bytes(), whole)
+    step = json.loads(header["progress"])["step"]
+    config = json.loads((whole / "run.json").read_text())["config"]
+    built = state.build_state(loop.from_dict(config), 10, 0, torch.device("cpu"))
+    before = [p.clone() for p in built.module.parameters()]
+    assert not state.load_weights(path.read_bytes(), built, whole, step + 1)
+    assert all(torch.equal(a, b) for a, b in zip(before, built.module.parameters()))
+    assert state.load_weights(path.read_bytes(), built, whole, step)
+    assert not all(torch.equal(a, b) for a, b in zip(before, built.module.parameters()))

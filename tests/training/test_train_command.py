@@ -96,3 +96,34 @@ def test_a_second_run_of_the_same_choice_gets_a_folder_of_its_own(small_argument
         main(["train", "fashion-mnist", "--loss", "untrained", "--runs", str(tmp_path), "--keep", "metrics", *short])
     names = sorted(f.name for f in tmp_path.iterdir())
     assert names[1] == names[0] + "-2"
+
+
+def test_ctrl_c_ends_all_seeds_and_a_failure_only_its_own(small_arguments, tmp_path, monkeypatch, capsys):
+    from labkit.training import loop
+
+    outcomes = iter([ValueError("seed 0 is unlucky"), {"status": "interrupted"}, {"status": "interrupted"}])
+    tried = []
+
+    def start(config, seed, folder, **rest):
+        tried.append(seed)
+        found = next(outcomes)
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    monkeypatch.setattr(loop, "start", start)
+    assert main(["train", "toy", "--seed", "0", "1", "2", "--runs", str(tmp_path)]) == 130
+    assert tried == [0, 1]
+    assert "seed 0 is unlucky" in capsys.readouterr().err
+
+
+def test_resume_takes_nothing_that_it_would_ignore(tmp_path, capsys):
+    assert main(["train", "--resume", "x", "--loss", "mpa"]) == 2
+    assert "--resume goes on with the run as it is" in capsys.readouterr().err
+
+
+def test_long_choices_get_ids_of_their_own():
+    many = {f"option{i}": "1" for i in range(20)}
+    first, second = group_name("toy", "mpa", many), group_name("toy", "mpa", many | {"zzz": "1"})
+    assert first != second
+    assert max(len(first), len(second)) <= 110
