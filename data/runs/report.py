@@ -37,9 +37,8 @@ All runs are CPU runs, one thread each. Within a topic every loss has the same n
 of steps. On Omniglot and emoji every loss got the same four tuning trials on Omniglot's validation classes (below); the
 toy, the 3-D network and the ImageNet backbone have one setting for all losses, untuned, but for the toy's α and b. The
 weights that are tested are those of the best step on validation classes (toy and 3-D: the last); test classes are
-measured once. ± is half the 95 % t
-interval of the mean over seeds (three seeds: 4.3 standard errors on either side). Ranking metrics and NMI are in
-per cent.
+measured once. ± is half the 95 % t interval of the mean over seeds (three seeds: 4.3 standard errors on either side).
+Ranking metrics and NMI are in per cent.
 """
 
 
