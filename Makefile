@@ -6,7 +6,7 @@ else
 VENV_PYTHON := .venv/bin/python
 endif
 
-.PHONY: help setup dashboard lab test bench notebooks runs lock clean
+.PHONY: help setup dashboard lab test bench notebooks book runs lock clean
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -29,6 +29,9 @@ bench: setup  ## measure speed and memory side by side with peers
 
 notebooks: setup  ## execute the lessons and write them with their outputs
 	@$(VENV_PYTHON) -m labkit notebooks
+
+book: setup  ## write the lessons as HTML pages that work from a file
+	@$(VENV_PYTHON) -m labkit book
 
 runs: setup  ## train the recorded runs that are missing (hours)
 	@$(VENV_PYTHON) data/runs/record.py

@@ -31,6 +31,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     bench.add_argument("--quick", action="store_true", help="small sizes: checks that the benchmarks run")
     notebooks = commands.add_parser("notebooks", help="execute the lessons and write them with their outputs")
     notebooks.add_argument("names", nargs="*", help="only these sources (default: all)")
+    book = commands.add_parser("book", help="write the lessons as HTML pages that need neither network nor Python")
+    book.add_argument("names", nargs="*", help="only these lessons (default: all)")
+    book.add_argument("-o", "--output", default="book", help="folder (default book/)")
     losses = commands.add_parser("losses", help="list the losses, or show the card of one")
     losses.add_argument("name", nargs="?", help="a loss of the catalogue")
     given = sys.argv[1:] if arguments is None else list(arguments)
@@ -102,6 +105,14 @@ def run_notebooks(names: list[str]) -> int:
     return build_all(ROOT / "notebooks", names)
 
 
+def run_book(names: list[str], output: str) -> int:
+    """Build the book from the lessons."""
+    needs_checkout("notebooks")
+    from labkit.book import build_book
+
+    return build_book(ROOT / "notebooks", ROOT / output, names)
+
+
 def show_losses(name: str | None) -> int:
     """The catalogue, as text."""
     from labkit.losses import CATALOG
@@ -139,6 +150,7 @@ RUN: dict[str, Callable[..., int]] = {
     "test": run_test,
     "bench": run_bench,
     "notebooks": run_notebooks,
+    "book": run_book,
     "losses": show_losses,
 }
 

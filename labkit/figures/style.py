@@ -54,7 +54,6 @@ def figure(*traces: Any, x: str = "", y: str = "", title: str = "", height: int 
         yaxis=axis | {"title": {"text": y}},
         colorway=list(COLORS),
         hoverlabel={"font": {"size": FONT_SIZE}},
-        transition={"duration": 0},
     )
     fig.update_layout(**layout)
     return fig

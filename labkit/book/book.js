@@ -1,0 +1,56 @@
+// Figures and explorers of the book. All figures of an explorer are in the page; a control only chooses among them.
+"use strict";
+
+const options = { displaylogo: false, responsive: true };
+
+function read(box) {
+  return JSON.parse(box.querySelector('script[type="application/json"]').textContent);
+}
+
+function makeControl(control, number, changed) {
+  const label = document.createElement("label");
+  const shown = document.createElement("output");
+  let input;
+  if (control.menu) {
+    input = document.createElement("select");
+    for (const value of control.values) input.add(new Option(value, value));
+    input.value = control.start;
+  } else {
+    input = document.createElement("input");
+    input.type = "range";
+    input.min = 0;
+    input.max = control.values.length - 1;
+    input.step = 1;
+    input.value = control.values.indexOf(control.start);
+  }
+  const value = () => (control.menu ? input.value : control.values[Number(input.value)]);
+  input.addEventListener("input", () => {
+    shown.textContent = control.menu ? "" : value();
+    input.setAttribute("aria-valuetext", value());
+    changed();
+  });
+  shown.textContent = control.menu ? "" : value();
+  input.setAttribute("aria-valuetext", value());
+  label.append(control.label + " ", input, " ", shown);
+  return { label, value };
+}
+
+for (const box of document.querySelectorAll(".labkit-figure")) {
+  const spec = read(box);
+  const stage = box.appendChild(document.createElement("div"));
+  Plotly.newPlot(stage, spec.data, spec.layout, options);
+}
+
+for (const box of document.querySelectorAll(".labkit-explorer")) {
+  const spec = read(box);
+  const row = box.appendChild(document.createElement("div"));
+  row.className = "controls";
+  const stage = box.appendChild(document.createElement("div"));
+  const draw = () => {
+    const frame = spec.frames[controls.map((control) => control.value()).join("|")];
+    Plotly.react(stage, frame.data, frame.layout, options);
+  };
+  const controls = spec.controls.map((control, number) => makeControl(control, number, draw));
+  for (const control of controls) row.append(control.label);
+  draw();
+}

@@ -1,0 +1,79 @@
+"""Writing the book: every lesson executed in book mode, an index, and the three files that all pages share."""
+
+from __future__ import annotations
+
+import html
+import shutil
+import sys
+from pathlib import Path
+
+from labkit.book.page import page, title_of
+from labkit.notebooks import execute
+
+ASSETS = Path(__file__).parent
+
+
+def build_book(lessons: Path, target: Path, names: list[str] | None = None) -> int:
+    """Execute the lessons and write the book into a folder; returns the number of lessons that failed."""
+    sources = sorted(path for path in lessons.glob("*.py") if not names or path.stem in names)
+    target.mkdir(parents=True, exist_ok=True)
+    pages: dict[str, tuple[str, str]] = {}
+    failures = 0
+    for number, source in enumerate(sources, 1):
+        print(f"labkit: [{number}/{len(sources)}] {source.name}", flush=True)
+        try:
+            notebook = execute(source, "book")
+        except Exception as error:
+            failures += 1
+            print(f"labkit: {source.name} failed: {error}", file=sys.stderr)
+            continue
+        pages[source.stem] = (title_of(notebook), page(notebook))
+    write_assets(target)
+    stems = list(pages)
+    for place, stem in enumerate(stems):
+        before = stems[place - 1] if place else None
+        after = stems[place + 1] if place + 1 < len(stems) else None
+        title, body = pages[stem]
+        way = navigation(before, after)
+        (target / f"{stem}.html").write_text(document(title, f"{way}{body}{way}"), encoding="utf-8")
+    entries = "".join(f'<li><a href="{stem}.html">{html.escape(title)}</a></li>' for stem, (title, _) in pages.items())
+    front = f'<section class="text"><h1>labkit: train on what you measure</h1><ol>{entries}</ol></section>'
+    (target / "index.html").write_text(document("labkit", front), encoding="utf-8")
+    print(f"labkit: the book is in {target}; open {target / 'index.html'}")
+    return failures
+
+
+def navigation(before: str | None, after: str | None) -> str:
+    """The way to the neighbours."""
+    links = ['<a href="index.html">Contents</a>']
+    if before:
+        links.insert(0, f'<a href="{before}.html" rel="prev">← Before</a>')
+    if after:
+        links.append(f'<a href="{after}.html" rel="next">Next →</a>')
+    return f'<nav aria-label="Lessons">{" ".join(links)}</nav>'
+
+
+def document(title: str, body: str) -> str:
+    """A whole page; scripts come last, so that the text is there first."""
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{html.escape(title)}</title>\n"
+        '<link rel="stylesheet" href="book.css">\n</head>\n'
+        f"<body>\n<main>\n{body}\n</main>\n"
+        '<script src="plotly.min.js"></script>\n<script src="book.js"></script>\n</body>\n</html>\n'
+    )
+
+
+def write_assets(target: Path) -> None:
+    """Plotly from its package, so that no page asks the network for it; our own script and style."""
+    from plotly.offline import get_plotlyjs
+    from pygments.formatters import HtmlFormatter
+
+    (target / "plotly.min.js").write_text(get_plotlyjs(), encoding="utf-8")
+    shutil.copyfile(ASSETS / "book.js", target / "book.js")
+    light = HtmlFormatter(style="default").get_style_defs(".code")
+    dark = HtmlFormatter(style="github-dark").get_style_defs(".code")
+    style = (ASSETS / "book.css").read_text(encoding="utf-8")
+    both = f"{style}\n{light}\n@media (prefers-color-scheme: dark) {{\n{dark}\n}}\n"
+    (target / "book.css").write_text(both, encoding="utf-8")
