@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import signal
 import subprocess
 import sys
 import time
@@ -55,6 +56,7 @@ def run_queue(
     threads = threads or max(1, (os.cpu_count() or 1) // parallel)
     running: dict[subprocess.Popen[bytes], Job] = {}
     failed: list[Path] = []
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a polite kill ends the runs, too, as Ctrl-C does
     with tqdm(total=sum(len(job.seeds) for job in waiting), unit="run", desc="sweep", dynamic_ncols=True) as bar:
         try:
             while waiting or running:

@@ -1,6 +1,10 @@
 """train, sweep and evaluate, as typed on the command line."""
 
 import json
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +13,10 @@ import torch
 from labkit import metrics
 from labkit.__main__ import main
 from labkit.commands.train import group_name
+from labkit.runs.process import is_alive
 from labkit.training.config import preset_names
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_train_without_a_preset_lists_them(capsys):
@@ -127,3 +134,21 @@ def test_long_choices_get_ids_of_their_own():
     first, second = group_name("toy", "mpa", many), group_name("toy", "mpa", many | {"zzz": "1"})
     assert first != second
     assert max(len(first), len(second)) <= 110
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGTERM")
+def test_a_stopped_sweep_stops_its_runs_and_goes_on_later(small_arguments, tmp_path):
+    command = [sys.executable, "-m", "labkit", "sweep", "fashion-mnist", "--losses", "triplet", "--seeds", "0"]
+    command += ["--runs", str(tmp_path), "--threads", "1", *small_arguments, "frames=0"]
+    sweep = subprocess.Popen([*command, "steps=100000"], cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 100
+    while not list(tmp_path.glob("*/metrics.jsonl")) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    sweep.terminate()
+    _, text = sweep.communicate(timeout=60)
+    assert sweep.returncode == 130
+    assert "goes on where it stopped" in text
+    (folder,) = tmp_path.iterdir()
+    info = json.loads((folder / "run.json").read_text())
+    assert info["status"] == "interrupted"
+    assert not is_alive(info["pid"], info["pid_started"])
