@@ -1,0 +1,83 @@
+"""The two sigmoids of the papers: one smooths a comparison of similarities, the other a comparison of ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from labkit.figures import style
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
+
+
+def sigmoid(x: Floats, tau: float) -> Floats:
+    """G(x; τ) = 1 / (1 + e^(−x/τ)), without overflow."""
+    return 0.5 * (1 + np.tanh(0.5 * x / tau))
+
+
+def slope(x: Floats, tau: float) -> Floats:
+    """The sigmoid's derivative, G (1 − G) / τ."""
+    value = sigmoid(x, tau)
+    return value * (1 - value) / tau
+
+
+def smoothed_step(tau: float) -> go.Figure:
+    """The indicator of s_j > s_i and its sigmoid: what a soft rank counts."""
+    import plotly.graph_objects as go
+
+    x = np.linspace(-0.5, 0.5, 401)
+    return style.figure(
+        go.Scatter(x=x, y=(x > 0) * 1.0, name="indicator", line=style.line(1, shape="hv")),
+        go.Scatter(x=x, y=sigmoid(x, tau), name="sigmoid G(x; τ)", line=style.line(0)),
+        x="s_j − s_i (cosine similarity)", y="counted as before i", title=f"τ = {tau:g}",
+    )  # fmt: skip
+
+
+def smoothed_step_slope(tau: float) -> go.Figure:
+    """Where the sigmoid passes a gradient: the indicator passes none anywhere."""
+    import plotly.graph_objects as go
+
+    x = np.linspace(-0.5, 0.5, 1001)
+    return style.figure(
+        go.Scatter(x=x, y=slope(x, tau), name="slope of G", line=style.line(0)),
+        x="s_j − s_i (cosine similarity)", y="dG/dx", title=f"τ = {tau:g}: largest slope 1/(4τ) = {0.25 / tau:.3g}",
+    )  # fmt: skip
+
+
+def share_with_gradient(differences: Floats, tau: float, threshold: float = 0.01) -> float:
+    """Share of similarity differences at which the slope is at least `threshold` of its maximum."""
+    return float((slope(differences, tau) * 4 * tau >= threshold).mean())
+
+
+def gradient_density(differences: Floats, taus: Sequence[float]) -> go.Figure:
+    """Approximation against gradient: a small τ counts well but passes a gradient at few pairs."""
+    import plotly.graph_objects as go
+
+    error = [float(np.abs(sigmoid(differences, tau) - (differences > 0)).mean()) for tau in taus]
+    share = [share_with_gradient(differences, tau) for tau in taus]
+    fig = style.figure(
+        go.Scatter(x=list(taus), y=[100 * s for s in share], name="pairs with a gradient (%)", line=style.line(0)),
+        go.Scatter(x=list(taus), y=[100 * e for e in error], name="error of a count (% of a rank)", line=style.line(1)),
+        x="temperature τ", y="%",
+    )  # fmt: skip
+    fig.update_xaxes(type="log")
+    return fig
+
+
+def smoothed_cutoff(tau_rank: float, ks: Sequence[int] = (1, 2, 4, 8, 16)) -> go.Figure:
+    """σ_τ1(k − 1 − r) over the number r of items before a positive: RS@k's smoothed "among the first k"."""
+    import plotly.graph_objects as go
+
+    before = np.linspace(0, 24, 481)
+    traces = [
+        go.Scatter(x=before, y=sigmoid(k - 1 - before, tau_rank), name=f"k = {k}", line=style.line(number))
+        for number, k in enumerate(ks)
+    ]
+    return style.figure(
+        *traces, x="items before the positive", y="counted as among the first k", title=f"τ₁ = {tau_rank:g}"
+    )
