@@ -105,9 +105,10 @@ def outcome(exercise: Exercise, answer: Answer, case: Case) -> Any:
     value = answer(**(arguments | {exercise.gradient: leaf}))
     if not isinstance(value, Tensor):
         return value
-    if not value.requires_grad:
-        return {"value": value.detach(), "gradient": None}
-    (gradient,) = torch.autograd.grad(value.sum(), leaf, allow_unused=True)
+    gradient = None
+    if value.requires_grad:
+        (gradient,) = torch.autograd.grad(value.sum(), leaf, allow_unused=True)
+    # a value that does not depend on the argument has the gradient 0
     return {"value": value.detach(), "gradient": torch.zeros_like(leaf) if gradient is None else gradient}
 
 
@@ -149,7 +150,7 @@ def general_hint(row: Row) -> str:
         return f"Its shape is {tuple(found.shape)}, expected {tuple(expected.shape)} (case: {row.label})."
     if bool(found.isnan().any()) and expected is not None and not bool(expected.isnan().any()):
         return f"It gives NaN (case: {row.label}). Is something divided by zero?"
-    if isinstance(row.found, dict) and row.found.get("gradient") is None:
+    if isinstance(row.found, dict) and not bool(row.found["gradient"].any()):
         return "The value carries no gradient: use torch operations only, no .item(), float() or detach()."
     if isinstance(row.found, dict) and same(row.expected["value"], row.found["value"], 1e-5):
         return f"The value is right but its gradient is not (case: {row.label})."
