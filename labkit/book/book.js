@@ -7,7 +7,7 @@ function read(box) {
   return JSON.parse(box.querySelector('script[type="application/json"]').textContent);
 }
 
-function makeControl(control, number, changed) {
+function makeControl(control, changed) {
   const label = document.createElement("label");
   const shown = document.createElement("output");
   let input;
@@ -50,7 +50,7 @@ for (const box of document.querySelectorAll(".labkit-explorer")) {
     const frame = spec.frames[controls.map((control) => control.value()).join("|")];
     Plotly.react(stage, frame.data, frame.layout, options);
   };
-  const controls = spec.controls.map((control, number) => makeControl(control, number, draw));
+  const controls = spec.controls.map((control) => makeControl(control, draw));
   for (const control of controls) row.append(control.label);
   draw();
 }

@@ -1,5 +1,6 @@
 """Every wrong answer of every zoo fails with its own hint; right answers in different styles pass."""
 
+import html
 import math
 
 import numpy as np
@@ -21,7 +22,7 @@ def test_each_wrong_answer_fails_with_its_own_hint(exercise, mistake):
     assert result.hint == mistake.hint
     text = feedback(result)
     assert "NOT YET" in text
-    assert mistake.hint.replace("'", "&#x27;").replace("+", "+")[:20] in text
+    assert html.escape(mistake.hint) in text
     assert comparison(result).axes
 
 
@@ -78,13 +79,11 @@ def test_an_answer_that_is_not_written_yet_says_so():
 
 
 def test_an_answer_that_changes_its_arguments_is_told():
-    spoilt = Exercise("spoilt", "Sort.", sorted, lambda: [Case("three", {"x": [3, 1, 2]})], ())
-
     def sort(x):
         x.sort()
         return x
 
-    spoilt = Exercise("spoilt", "Sort.", lambda x: sorted(x), spoilt.cases, ())
+    spoilt = Exercise("spoilt", "Sort.", lambda x: sorted(x), lambda: [Case("three", {"x": [3, 1, 2]})], ())
     assert "changes its arguments" in judge(spoilt, sort).hint
 
 

@@ -1,7 +1,5 @@
 """A step of every preset on the meta device: a tensor left on the CPU or a hidden wait for the device fails there."""
 
-from contextlib import suppress
-
 import pytest
 import torch
 
@@ -77,5 +75,5 @@ def test_seeding_gives_the_same_numbers_as_torch():
 
 
 def test_meta_really_catches_a_hidden_wait():
-    with pytest.raises(RuntimeError), suppress(ValueError):
+    with pytest.raises(RuntimeError):
         bool(torch.empty(3, device=META).sum() > 0)
