@@ -8,6 +8,8 @@ __version__ = "0.1.0"
 # the short names that lessons use, looked up only then: `import labkit` itself stays light
 SHORT = {
     "check": ("labkit.course.check", None),
+    "claims": ("labkit.course.experiment", "claims"),
+    "experiment": ("labkit.course.experiment", "experiment"),
     "explore": ("labkit.widgets.explorer", "explore"),
     "predict": ("labkit.course.predict", "predict"),
     "progress": ("labkit.course.progress", "progress"),

@@ -29,8 +29,18 @@ def build_all(folder: Path, names: list[str]) -> int:
             build(source)
         except Exception as error:
             failures += 1
-            print(f"labkit: {source.name} failed: {error}", file=sys.stderr)
+            print(f"labkit: {source.name} failed: {in_short(error)}", file=sys.stderr)
     return failures
+
+
+def in_short(error: Exception) -> str:
+    """What went wrong, and in which cell; LABKIT_DEBUG=1 shows the whole traceback."""
+    from nbclient.exceptions import CellExecutionError
+
+    if not isinstance(error, CellExecutionError) or os.environ.get("LABKIT_DEBUG") == "1":
+        return str(error)
+    cell = str(error).split("------------------")[1].strip()
+    return f"{error.ename}: {error.evalue} in the cell\n\n{cell}\n\n(LABKIT_DEBUG=1 shows the traceback)"
 
 
 def build(source: Path) -> Path:
@@ -56,7 +66,9 @@ def execute(source: Path, mode: str, fast: bool = False) -> Any:
     for number, cell in enumerate(notebook.cells):
         cell["id"] = f"cell-{number}"  # random ids would change with every build
     with environment(LABKIT_BUILD=mode, LABKIT_FAST="1" if fast else "0"):
-        NotebookClient(notebook, timeout=SECONDS, resources={"metadata": {"path": str(source.parent)}}).execute()
+        client = NotebookClient(notebook, timeout=SECONDS, resources={"metadata": {"path": str(source.parent)}})
+        client.extra_arguments = ["--log-level=ERROR"]
+        client.execute()
     return notebook
 
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from labkit.book.page import page, title_of
-from labkit.notebooks import execute
+from labkit.notebooks import execute, in_short
 
 ASSETS = Path(__file__).parent
 
@@ -25,7 +25,7 @@ def build_book(lessons: Path, target: Path, names: list[str] | None = None) -> i
             notebook = execute(source, "book")
         except Exception as error:
             failures += 1
-            print(f"labkit: {source.name} failed: {error}", file=sys.stderr)
+            print(f"labkit: {source.name} failed: {in_short(error)}", file=sys.stderr)
             continue
         pages[source.stem] = (title_of(notebook), page(notebook))
     write_assets(target)

@@ -17,7 +17,9 @@ def page(notebook: Any) -> str:
         if cell.cell_type == "markdown":
             parts.append(f'<section class="text">{markdown(cell.source)}</section>')
         elif cell.cell_type == "code" and cell.source.strip():
-            parts.append(code(cell.source))
+            shown = code(cell.source)
+            hidden = cell.metadata.get("jupyter", {}).get("source_hidden")
+            parts.append(f"<details><summary>Code</summary>{shown}</details>" if hidden else shown)
             parts.extend(output(found) for found in cell.outputs)
     return "\n".join(part for part in parts if part)
 

@@ -68,6 +68,9 @@ class Result:
     rows: tuple[Row, ...]
     mistake: str = ""
 
+    def _ipython_display_(self) -> None:
+        """The check has shown it already."""
+
 
 def judge(exercise: Exercise, answer: Answer) -> Result:
     """Try an answer on every case and find the likeliest mistake."""

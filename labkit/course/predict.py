@@ -47,6 +47,9 @@ class Prediction:
         asked = widgets.HTML(f"<b>Predict.</b> {html.escape(question)}")
         self.box = widgets.VBox([asked, self.choices, self.commit, self.reveal])
 
+    def _ipython_display_(self) -> None:
+        """It is on the page already."""
+
     def chosen(self, change: Any) -> None:
         """A choice can be committed."""
         self.commit.disabled = False

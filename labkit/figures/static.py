@@ -98,6 +98,10 @@ def scatter(axes: Axes, trace: Any, position: int) -> Any:
         (handle,) = axes.plot(trace.x, trace.y, color=color, linestyle=style, linewidth=width, alpha=trace.opacity or 1)
     if "markers" in mode:
         handle = axes.scatter(trace.x, trace.y, **points(trace, position))
+        for error in ("error_x", "error_y"):
+            if trace[error].array is not None:
+                bars = {error.replace("error_", "") + "err": trace[error].array}
+                axes.errorbar(trace.x, trace.y, **bars, fmt="none", ecolor=trace[error].color or color, capsize=3)
     if "text" in mode:
         for x, y, text in zip(trace.x, trace.y, trace.text):
             axes.annotate(plain(str(text)), (x, y), fontsize=8, color=TEXT, xytext=(3, 3), textcoords="offset points")

@@ -93,6 +93,9 @@ class Explorer:
         """The present setting."""
         return {name: widget.value for name, widget in self.controls.items()}
 
+    def _ipython_display_(self) -> None:
+        """It is on the page already."""
+
     def changed(self, change: Any) -> None:
         """Draw anew, in place: the view that the reader has turned or zoomed to stays."""
         new = self.draw(**self.values())

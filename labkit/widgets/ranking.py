@@ -65,6 +65,9 @@ class RankingExplorer:
         self.box = widgets.VBox([told, widgets.HBox(self.items), self.k, self.figure])
         self.label()
 
+    def _ipython_display_(self) -> None:
+        """It is on the page already."""
+
     def clicked(self, place: int, button: Any = None) -> None:
         """Mark, or swap with what is marked."""
         if self.marked is None:

@@ -1,7 +1,21 @@
 """The exercises of the lessons, one file a lesson."""
 
 from labkit.course.exercise import Exercise
-from labkit.course.exercises import metrics, smoothing
+from labkit.course.exercises import (
+    large_batches,
+    many_centres,
+    metrics,
+    pnp,
+    proxies,
+    reading_results,
+    recall_at_k,
+    sgsl,
+    smoothing,
+    start_here,
+)
 
-LESSONS = (metrics, smoothing)
+# in reading order
+LESSONS = (
+    start_here, metrics, smoothing, recall_at_k, large_batches, pnp, many_centres, proxies, sgsl, reading_results,
+)  # fmt: skip
 EXERCISES: dict[str, Exercise] = {exercise.name: exercise for lesson in LESSONS for exercise in lesson.EXERCISES}

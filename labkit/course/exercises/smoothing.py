@@ -1,4 +1,4 @@
-"""Lesson 3: a soft rank, and Smooth-AP of one query. similarity (n,) are the query's cosines with the gallery."""
+"""Lesson 3: a soft rank, Smooth-AP of one query, the reach of a temperature. similarity (n,): the query's cosines with the gallery."""
 
 from __future__ import annotations
 
@@ -158,4 +158,76 @@ SMOOTH_AP = Exercise(
     gradient="similarity",
 )  # fmt: skip
 
-EXERCISES = (SOFT_RANK, SMOOTH_AP)
+DIFFERENCES = torch.tensor([-0.4, -0.06, -0.05, -0.01, 0.0, 0.002, 0.03, 0.052, 0.06, 0.3], dtype=torch.float64)
+
+
+def share_cases() -> list[Case]:
+    """Sharp and soft temperatures, strict and lenient thresholds."""
+    return [
+        Case("τ = 0.01, 1 %", {"differences": DIFFERENCES, "tau": 0.01, "threshold": 0.01}),
+        Case("τ = 0.01, 50 %", {"differences": DIFFERENCES, "tau": 0.01, "threshold": 0.5}),
+        Case("τ = 0.05, 20 %", {"differences": DIFFERENCES, "tau": 0.05, "threshold": 0.2}),
+        Case("τ = 1, 99 %", {"differences": DIFFERENCES, "tau": 1.0, "threshold": 0.99}),
+        Case("τ = 0.001, 1 %", {"differences": DIFFERENCES, "tau": 0.001, "threshold": 0.01}),
+        Case("none near 0", {"differences": DIFFERENCES[[1, 2, 7, 9]], "tau": 0.03, "threshold": 0.5}),
+        Case("negative differences only", {"differences": DIFFERENCES[:4], "tau": 0.02, "threshold": 0.1}),
+    ]
+
+
+def relative_slope(differences: Tensor, tau: float) -> Tensor:
+    """Slope of G over its largest slope 1/(4τ)."""
+    counted = torch.sigmoid(differences / tau)
+    return 4 * counted * (1 - counted)
+
+
+def share_with_gradient(differences: Tensor, tau: float, threshold: float) -> Tensor:
+    """Share of the differences whose slope is at least the threshold times the largest."""
+    return (relative_slope(differences, tau) >= threshold).double().mean()
+
+
+SHARE = Exercise(
+    "share_with_gradient",
+    "The share of differences at which the slope of G is at least threshold times its largest slope.",
+    share_with_gradient,
+    share_cases,
+    (
+        Mistake(
+            "slope itself", "The slope itself is compared with the threshold; compare it with threshold / (4τ).",
+            lambda differences, tau, threshold: (relative_slope(differences, tau) / (4 * tau) >= threshold)
+            .double().mean(),
+        ),
+        Mistake(
+            "largest is 1/τ", "The largest slope is taken as 1/τ; at 0 G is one half, so it is 1/(4τ).",
+            lambda differences, tau, threshold: (relative_slope(differences, tau) / 4 >= threshold).double().mean(),
+        ),
+        Mistake(
+            "largest seen", "The largest slope among the given differences is not the largest there is: it is 1/(4τ).",
+            lambda differences, tau, threshold: (
+                relative_slope(differences, tau) >= threshold * relative_slope(differences, tau).max()
+            ).double().mean(),
+        ),
+        Mistake(
+            "the others", "It is the share without a gradient: turn the comparison round.",
+            lambda differences, tau, threshold: (relative_slope(differences, tau) < threshold).double().mean(),
+        ),
+        Mistake(
+            "a count", "It is a count; a share is the count divided by how many there are.",
+            lambda differences, tau, threshold: (relative_slope(differences, tau) >= threshold).double().sum(),
+        ),
+        Mistake(
+            "times tau", "The temperature must divide the difference, so that a small τ is sharp.",
+            lambda differences, tau, threshold: (relative_slope(differences, 1 / tau) >= threshold).double().mean(),
+        ),
+        Mistake(
+            "value for slope", "It compares G, not its slope; the slope is G (1 − G) / τ.",
+            lambda differences, tau, threshold: (torch.sigmoid(differences / tau) >= threshold).double().mean(),
+        ),
+        Mistake(
+            "positive only", "Differences below 0 are left out; the slope is the same on both sides of 0.",
+            lambda differences, tau, threshold: ((relative_slope(differences, tau) >= threshold) & (differences >= 0))
+            .double().mean(),
+        ),
+    ),
+)  # fmt: skip
+
+EXERCISES = (SOFT_RANK, SMOOTH_AP, SHARE)

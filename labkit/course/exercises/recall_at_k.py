@@ -1,0 +1,7 @@
+"""Lesson 4."""
+
+from __future__ import annotations
+
+from labkit.course.exercise import Exercise
+
+EXERCISES: tuple[Exercise, ...] = ()
