@@ -116,6 +116,7 @@ def ablations() -> Iterator[Job]:
         def job(loss: str, seed: int = seed, preset: str = "omniglot", **settings: str) -> Job:
             return Job(preset, loss, (seed,), settings, "metrics")
 
+        yield from (job("smooth-ap", tau=t) for t in ("0.001", "0.1", "1.0"))  # lesson 3
         yield from (job("pnp-dq", alpha=a) for a in ("0.5", "2.0", "4.0", "8.0"))  # PNP Fig. 8 (a)
         yield from (job("pnp-ib", b=b) for b in ("1.0", "2.0", "8.0"))  # Fig. 8 (b)
         for per_class, classes in (("2", "64"), ("8", "16")):  # Fig. 8 (c), same batch size

@@ -1,4 +1,7 @@
-"""Lesson 3: a soft rank, Smooth-AP of one query, the reach of a temperature. similarity (n,): the query's cosines with the gallery."""
+"""Lesson 3: a soft rank, Smooth-AP of one query, the reach of a temperature.
+
+similarity (n,) are the query's cosines with the gallery.
+"""
 
 from __future__ import annotations
 
