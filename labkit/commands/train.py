@@ -20,7 +20,7 @@ def register(commands: Any) -> None:
     """Add the commands to the command line."""
     train = commands.add_parser("train", help="train a preset, or go on with a run", description=DESCRIPTION)
     train.add_argument("preset", nargs="?", help="a preset; without one, the presets are listed")
-    train.add_argument("--loss", help="a loss of `python -m labkit losses`, or untrained, or pixels")
+    train.add_argument("--loss", help="a loss of `python -m labkit losses`, untrained, pixels, or FILE.py:NAME")
     train.add_argument("--seed", type=int, nargs="+", default=[0], help="one or several, trained one after another")
     add_run_options(train)
     train.add_argument("--resume", metavar="RUN", help="go on with this run (a folder or its id), and nothing else")
@@ -183,7 +183,8 @@ def parse_settings(args: argparse.Namespace) -> dict[str, str]:
 
 def group_name(preset: str, loss: str, settings: dict[str, str]) -> str:
     """A run's id without its seed: what was chosen, readable, and safe as a folder name."""
-    parts = [preset, loss, *(f"{name.rpartition('.')[2]}={value}" for name, value in sorted(settings.items()))]
+    chosen = [f"{name.rpartition('.')[2]}={value}" for name, value in sorted(settings.items())]
+    parts = [preset, loss.rpartition(":")[2], *chosen]  # of FILE.py:NAME the name
     name = re.sub(r"[^A-Za-z0-9_.=+,-]", "", "_".join(parts))
     if len(name) <= 110:
         return name

@@ -232,13 +232,14 @@ def cast(section: type, name: str, value: Any) -> Any:
 
 
 def loss_signature(loss: str) -> dict[str, inspect.Parameter]:
-    """The options that a loss of the catalogue takes."""
+    """The options that a loss takes, of the catalogue or FILE.py:NAME."""
     from labkit.losses import CATALOG
+    from labkit.losses.own import card_of, is_own
 
-    if loss not in CATALOG:
-        known = [*CATALOG, *BASELINES]
+    if loss not in CATALOG and not is_own(loss):
+        known = [*CATALOG, *BASELINES, "FILE.py:NAME"]
         raise ValueError(f"no loss {loss!r}; there are: {', '.join(known)}{hint(loss, known)}")
-    factory = CATALOG[loss].factory
+    factory = card_of(loss).factory
     fixed = set(factory.keywords) - {"g"} if isinstance(factory, partial) else set()
     parameters = inspect.signature(factory).parameters
     return {n: p for n, p in parameters.items() if n not in {"num_classes", "dim", "reduction"} | fixed}

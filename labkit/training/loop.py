@@ -12,6 +12,7 @@ import torch
 
 from labkit.data import load
 from labkit.data.dataset import Splits
+from labkit.losses.own import fingerprint
 from labkit.runs import provenance
 from labkit.runs.process import is_alive
 from labkit.runs.tracker import FileTracker, WriteError, explained, remove_folder
@@ -86,11 +87,14 @@ def run(
         if resume:
             if info["data"]["sha256"] != facts["data"]["sha256"]:
                 raise ValueError(f"{folder}: the data are not those that the run began with; it cannot be resumed")
+            if info.get("loss_file", {}) != fingerprint(config.loss):
+                raise ValueError(f"{folder}: {config.loss} has changed since the run began; it cannot be resumed")
             again = {name: facts[name] for name in ("commit", "dirty", "versions", "device_name")}
             info["resumed"] = [*info.get("resumed", []), again | {"step": state.progress.step}]
         else:
             settings = {"preset": config.preset, "loss": config.loss, "seed": seed, "keep": keep}
-            info = info | settings | {"config": config.as_dict()} | facts
+            own = {"loss_file": found} if (found := fingerprint(config.loss)) else {}
+            info = info | settings | {"config": config.as_dict()} | own | facts
         tracker = FileTracker(folder, info)
         if rank() == 0:
             tracker = FileTracker.reopen(folder, info, state.progress.step) if resume else tracker.create(folder, info)

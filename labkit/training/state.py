@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from labkit.losses import CATALOG
+from labkit.losses.own import card_of
 from labkit.models import build
 from labkit.runs.files import write_safetensors
 from labkit.training.config import BASELINES, Config, OptimizerConfig
@@ -68,10 +68,10 @@ def build_state(config: Config, num_classes: int, seed: int, device: torch.devic
 
 
 def build_loss(config: Config, num_classes: int) -> nn.Module:
-    """The loss of the catalogue with its options; a baseline has none."""
+    """The loss with its options; a baseline has none."""
     if config.loss in BASELINES:
         return nn.Identity()
-    return CATALOG[config.loss].build(num_classes, config.model["dim"], **config.loss_options)
+    return card_of(config.loss).build(num_classes, config.model["dim"], **config.loss_options)
 
 
 def build_optimizer(

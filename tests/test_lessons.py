@@ -1,0 +1,80 @@
+"""Every lesson has all parts of a lesson, is in step with its notebook, links to what exists, and runs."""
+
+import re
+from pathlib import Path
+
+import jupytext
+import pytest
+
+from labkit import notebooks
+from labkit.course.exercises import EXERCISES
+from labkit.setup import ROOT
+
+SOURCES = sorted((ROOT / "notebooks").glob("*.py"))
+NUMBERS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12)  # 10 and 11 keep their places
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+each_lesson = pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+
+
+def texts(source: Path, kind: str) -> str:
+    return "\n".join(cell.source for cell in jupytext.read(source).cells if cell.cell_type == kind)
+
+
+def test_lessons_are_numbered_in_reading_order():
+    assert tuple(int(path.stem[:2]) for path in SOURCES) == NUMBERS
+    for path in SOURCES:
+        assert re.match(rf"# {int(path.stem[:2])}\. ", texts(path, "markdown")), f"{path.name}: title with its number"
+
+
+@each_lesson
+def test_a_lesson_and_its_notebook_are_in_step(source):
+    assert notebooks.problems(source) == []
+
+
+@each_lesson
+def test_a_lesson_has_all_its_parts(source):
+    text, code = texts(source, "markdown"), texts(source, "code")
+    for part in (
+        r"About \d+ minutes", "You need:", "## What you will be able to do", "## First, the real thing",
+        "## An experiment", "## The paper's", "## What the released code does differently", "## Exercises",
+        "## Break it", "## Can you answer these", "## Summary", "## Reading",
+    ):  # fmt: skip
+        assert re.search(part, text), f"{source.name} lacks {part!r}"
+    assert "labkit.start(" in code.split("\n\n\n")[0]
+    assert "labkit.predict(" in code
+    assert "RETRAIN = False" in code
+    questions = re.search(r"## Can you answer these.*?## Summary", text, re.DOTALL)
+    assert 6 <= len(re.findall(r"^\d+\. ", questions[0], re.MULTILINE)) <= 10
+    assert 2 <= len(set(re.findall(r"labkit\.check\.(\w+)\(", code))) <= 4
+    assert text.count("<details>") == text.count("</details>")
+    assert text.count("<summary>Solution</summary>") >= 2
+
+
+@each_lesson
+def test_links_lead_somewhere(source):
+    for target in LINK.findall(texts(source, "markdown")):
+        if not target.startswith(("http:", "https:")):
+            assert (source.parent / target).exists(), f"{source.name}: {target}"
+
+
+@each_lesson
+def test_hidden_answers_stay_hidden(source):
+    for cell in jupytext.read(source).cells:
+        if cell.cell_type == "code" and "labkit.predict(" in cell.source:
+            assert cell.metadata.get("jupyter", {}).get("source_hidden"), f"{source.name}: the answer is seen"
+
+
+def test_every_exercise_is_asked_in_exactly_one_lesson():
+    asked = [name for path in SOURCES for name in set(re.findall(r"labkit\.check\.(\w+)\(", texts(path, "code")))]
+    assert sorted(asked) == sorted(EXERCISES)
+
+
+@each_lesson
+def test_a_lesson_runs_without_the_network(source, monkeypatch):
+    monkeypatch.delenv("LABKIT_DATA", raising=False)  # what a clone has must do
+    for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")  # nobody listens there
+    notebook = notebooks.execute(source, "notebook", fast=True)
+    shown = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+    assert shown
+    assert not [output for output in shown if output.get("name") == "stderr"]
