@@ -7,6 +7,8 @@ import re
 from typing import Any
 
 MATH = re.compile(r"\$\$(.+?)\$\$|(?<![\\$\w])\$([^$\n]+?)\$(?![\w$])", re.DOTALL)
+LESSON = re.compile(r"\]\((\d\d_\w+)\.ipynb(#[^)]*)?\)")  # a link to another lesson
+OUTSIDE = re.compile(r"\[([^\]]+)\]\(\.\./[^)]*\)")  # a link to a file of the repository, which the book does not hold
 CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 
 
@@ -49,6 +51,8 @@ def markdown(text: str) -> str:
         return f"\x04{len(spans) - 1}\x05"
 
     text = CODE.sub(protect, text)
+    text = LESSON.sub(r"](\1.html\2)", text)
+    text = OUTSIDE.sub(r"\1", text)
     text = MATH.sub(lambda m: aside(formula(m[1] or m[2], display=bool(m[1]))), text)
     text = re.sub("\x04(\\d+)\x05", lambda m: spans[int(m[1])], text)
     made = markdown2html_mistune(text)
