@@ -1,0 +1,78 @@
+"""What the pages share: the runs, how they are called, and what to say when there are none."""
+
+import os
+from pathlib import Path
+
+import streamlit as st
+
+from labkit.runs import Run, default_roots, find_runs
+
+FRESH = 3.0  # seconds for which the list of runs is not read anew
+
+
+def roots() -> tuple[Path, ...]:
+    """Where runs are: LABKIT_RUNS (several folders as in PATH), or the recorded ones and ./runs."""
+    chosen = os.environ.get("LABKIT_RUNS")
+    return tuple(map(Path, chosen.split(os.pathsep))) if chosen else default_roots()
+
+
+@st.cache_resource(ttl=FRESH, show_spinner=False)
+def read_all(where: tuple[Path, ...]) -> list[Run]:
+    return find_runs(*where)
+
+
+def all_runs() -> list[Run]:
+    return read_all(roots())
+
+
+def finished_runs() -> list[Run]:
+    """Runs with results; if there are none, the page says what to do and ends."""
+    runs = all_runs()
+    warn_about_problems(runs)
+    finished = [run for run in runs if run.status == "finished" and run.summary is not None and not run.problems]
+    if not finished:
+        where = ", ".join(f"`{path}`" for path in roots())
+        st.info(
+            f"There is no finished run in {where}. Train one with `python -m labkit train toy`; `make runs` makes the "
+            "recorded ones. This page looks again when it is reloaded.",
+            icon=":material/info:",
+        )
+        st.stop()
+    return finished
+
+
+def warn_about_problems(runs: list[Run]) -> None:
+    """Runs that cannot be read are named; the others work."""
+    broken = [run for run in runs if run.problems]
+    if broken:
+        with st.expander(
+            f"{len(broken)} run folder{'s' * (len(broken) > 1)} cannot be used", icon=":material/warning:"
+        ):
+            st.table(
+                [{"folder": as_text(str(r.path)), "what is wrong": as_text("; ".join(r.problems))} for r in broken],
+                border="horizontal", hide_index=True,
+            )  # fmt: skip
+
+
+def as_text(text: str, longest: int = 300) -> str:
+    """Text that Markdown shows as it is: names of runs may hold anything."""
+    short = text if len(text) <= longest else f"{text[:longest]}…"
+    return "".join(f"\\{mark}" if mark in r"\`*_{}[]<>()#+-.!|~$:&" else mark for mark in short)
+
+
+def choose_preset(runs: list[Run]) -> tuple[str, list[Run]]:
+    """A menu of the presets there are, in the URL; the chosen one and its runs."""
+    presets = sorted({run.preset for run in runs if run.preset})
+    chosen = st.selectbox("Data set and setting (preset)", presets, key="preset", bind="query-params")
+    return chosen, [run for run in runs if run.preset == chosen]
+
+
+def short_names(runs: list[Run]) -> dict[str, str]:
+    """Groups without their preset, which the page has said: "pnp-dq_alpha=4.0" for "omniglot_pnp-dq_alpha=4.0"."""
+    return {run.group: run.group.removeprefix(f"{run.preset}_").replace("_", ", ") for run in runs}
+
+
+def devices(runs: list[Run]) -> str:
+    """What the runs were made on, in words."""
+    made = sorted({f"{run.device} ({run.text('device_name') or 'unnamed'})" for run in runs if run.device})
+    return "; ".join(made) or "not recorded"

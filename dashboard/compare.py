@@ -1,0 +1,116 @@
+"""Compare runs: means, seeds, intervals, differences to a baseline, curves, cost, and the way to repeat it all."""
+
+import io
+
+import streamlit as st
+from common import as_text, choose_preset, devices, finished_runs, short_names
+
+from labkit.figures.comparison import METRICS, cost_against_quality, differences, differences_to, profiles, shown
+from labkit.figures.results import results, training_curves
+from labkit.figures.static import small_multiples
+from labkit.runs import table, to_csv, to_latex
+
+BASELINES = ("untrained", "pixels")  # not trained: far below, and yet in every table
+CURVES = 7  # lines that colours and dashes can tell apart
+
+st.title("Compare runs")
+everything = finished_runs()
+left, middle, right = st.columns([2, 1, 2])
+with left:
+    preset, runs = choose_preset(everything)
+names = short_names(runs)
+available = [metric for metric in METRICS if any(run.value(metric) is not None for run in runs)]
+if not available:
+    st.warning("These runs have no test results. Choose another preset, or train one with a test.")
+    st.stop()
+metric = middle.selectbox("Metric", available, key="metric", bind="query-params")
+order = list(table(runs, metric)["group"])
+baseline = right.selectbox(
+    "Baseline", order, key="baseline", bind="query-params", format_func=lambda group: names.get(group, group)
+)
+chosen = st.multiselect(
+    "Losses and settings (empty: all)", order, key="groups", bind="query-params",
+    format_func=lambda group: names.get(group, group),
+)  # fmt: skip
+runs = [run for run in runs if run.group in (chosen or order) or run.group == baseline]
+frame = table(runs, metric)
+few = sum(n < 3 for n in frame["n"])
+st.caption(
+    f"Showing {len(frame)} of {len(order)} configurations, {len(runs)} runs. Made on: {as_text(devices(runs))}. "
+    f"Intervals are Student's, 95 %{f'; {few} have fewer than three seeds: no claim rests on them' if few else ''}."
+)
+for note in frame.attrs["notes"]:
+    st.warning(as_text(note))
+
+overview, paired, training, together, cost, export = st.tabs(
+    ["Results", "Differences", "During training", "All metrics", "Cost", "Export"]
+)
+untrained = [group for group, loss in zip(frame["group"], frame["loss"]) if loss in BASELINES]
+with overview:
+    zoomed = bool(untrained) and st.toggle("Zoom to trained networks", value=True, key="zoom", bind="query-params")
+    near = [run for run in runs if not zoomed or run.loss not in BASELINES]
+    st.plotly_chart(
+        results(near, metric, names), theme=None, key="results",
+        alt=f"{metric} of every configuration on test classes: seeds, mean and 95 % interval.",
+    )  # fmt: skip
+    st.dataframe(
+        [
+            {
+                "configuration": names.get(group, group), "seeds": n, metric: shown(mean, metric),
+                "95 % interval": "one seed: none" if n < 2 else f"{shown(low, metric)} … {shown(high, metric)}",
+                "bootstrap": "" if n < 2 else f"{shown(blow, metric)} … {shown(bhigh, metric)}",
+                "every seed": ", ".join(shown(value, metric) for value in values),
+            }
+            for group, n, mean, low, high, blow, bhigh, values in zip(
+                *(frame[c] for c in ("group", "n", "mean", "low", "high", "bootstrap_low", "bootstrap_high", "values"))
+            )
+        ],
+        hide_index=True,
+    )  # fmt: skip
+    st.caption("The percentile bootstrap is too narrow with few seeds (lesson 12); the t interval is the one to read.")
+with paired:
+    found = differences_to(runs, {run.group for run in near}, baseline, metric)
+    if found:
+        st.plotly_chart(
+            differences(found, names), theme=None, key="differences",
+            alt=f"Difference in {metric} to the baseline, paired by seed, with 95 % intervals.",
+        )  # fmt: skip
+        st.caption("Filled: the interval leaves out zero. Hollow: the seeds there are cannot tell.")
+    else:
+        st.info("Nothing shares a seed with the baseline. Choose another baseline, or train more seeds.")
+with training:
+    best = list(frame["group"])[:CURVES]
+    drawn = [run for run in runs if run.group in best]
+    st.plotly_chart(
+        training_curves(drawn, metric, names), theme=None, key="curves",
+        alt=f"Validation {metric} during training of the {len(best)} best configurations.",
+    )  # fmt: skip
+    st.caption(f"Showing the {len(best)} best of {len(frame)}; choose configurations above to see others.")
+with together:
+    st.plotly_chart(
+        profiles([run for run in runs if run.group in best], names), theme=None, key="profiles",
+        alt="Every metric of the best configurations, each from the lowest to the highest of them.",
+    )  # fmt: skip
+    st.caption("Lines that cross: the metrics disagree about the order. intra: smaller is tighter.")
+with cost:
+    st.caption("Named: nothing cheaper is better. The others tell their name under the cursor.")
+    st.plotly_chart(
+        cost_against_quality(near, metric, names),
+        theme=None,
+        key="cost",
+        alt=f"CPU time of a run against its {metric}.",
+    )
+with export:
+    picture = small_multiples([results(runs, metric, names)], columns=1)
+    files = {}
+    for kind in ("png", "svg"):
+        buffer = io.BytesIO()
+        picture.savefig(buffer, format=kind)
+        files[kind] = buffer.getvalue()
+    for column, (name, content) in zip(
+        st.columns(4),
+        {"csv": to_csv(frame), "tex": to_latex(frame), **files}.items(),
+    ):
+        column.download_button(f"Save as .{name}", content, f"{preset}_{metric}.{name}".replace("@", ""))
+    st.markdown("Command lines that make these runs again")
+    st.code("\n".join(sorted({run.text("command") for run in runs if run.text("command")})), language="bash")

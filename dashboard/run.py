@@ -1,0 +1,106 @@
+"""Run: everything about one run: result, settings, provenance, curves, files, and how to repeat or move it."""
+
+import tempfile
+from pathlib import Path
+
+import streamlit as st
+from common import all_runs, as_text, roots, warn_about_problems
+
+from labkit.figures.comparison import shown
+from labkit.figures.results import training_curves
+from labkit.runs import Run, RunError, export_runs, read_metrics
+
+HEADLINE = ("R@1", "MAP@R", "nDCG@10", "NMI", "CSC")
+FACTS = {
+    "commit": "commit", "dirty": "uncommitted changes", "device": "device", "device_name": "device name",
+    "threads": "threads", "processes": "processes", "parameters": "parameters of the network", "host": "host",
+    "started": "started", "ended": "ended", "wall_seconds": "wall time (s)", "cpu_seconds": "CPU time (s)",
+    "peak_memory_mb": "peak memory (MB)",
+}  # fmt: skip
+
+
+def flat(content: dict, prefix: str = "") -> list[dict[str, str]]:
+    """Nested settings as rows."""
+    rows = []
+    for key, value in content.items():
+        name = f"{prefix}{key}"
+        rows += flat(value, f"{name}.") if isinstance(value, dict) else [{"setting": name, "value": str(value)}]
+    return rows
+
+
+def show_result(run: Run) -> None:
+    """The headline numbers, test classes first."""
+    split = "test" if any(run.value(name) is not None for name in HEADLINE) else "validation"
+    found = [(name, run.value(name, split)) for name in HEADLINE]
+    measured = [(name, value) for name, value in found if value is not None]
+    if not measured:
+        st.info(f"No results yet: the run is {run.status}. {as_text(run.advice)}")
+        return
+    for column, (name, value) in zip(st.columns(len(measured)), measured):
+        column.metric(f"{split} {name}", shown(value, name))
+
+
+def show_curves(run: Run) -> None:
+    rows = read_metrics(run)
+    if not rows:
+        st.info("This run has written no curve.")
+        return
+    metrics = [name for name in ("R@1", "MAP@R", "nDCG@10", "CSC", "loss") if any(name in row for row in rows)]
+    chosen = st.selectbox("Curve", metrics, key="curve", bind="query-params")
+    st.plotly_chart(
+        training_curves([run], chosen), theme=None, key="curves", alt=f"{chosen} of this run during training."
+    )
+    st.caption("The loss is that of training batches; all else was measured on validation classes.")
+
+
+def show_export(run: Run) -> None:
+    """The zip is made when asked for: it can be large."""
+    if st.button("Make a zip of this run", icon=":material/archive:"):
+        with tempfile.TemporaryDirectory() as folder:
+            target = Path(folder) / f"{run.id}.zip"
+            try:
+                export_runs([run], target)
+            except RunError as error:
+                st.error(as_text(str(error)))
+                return
+            st.download_button("Save the zip", target.read_bytes(), f"{run.id}.zip")
+    st.caption("`python -m labkit runs import FILE.zip` brings it in elsewhere.")
+
+
+st.title("One run")
+runs = all_runs()
+warn_about_problems(runs)
+readable = {run.id: run for run in sorted(runs, key=lambda run: run.id) if not run.problems}
+if not readable:
+    st.info(
+        f"There is no run in {', '.join(f'`{path}`' for path in roots())}. Train one: `python -m labkit train toy`.",
+        icon=":material/info:",
+    )
+    st.stop()
+chosen = st.selectbox(f"Run ({len(readable)} there)", list(readable), key="run", bind="query-params")
+run = readable[chosen]
+st.caption(
+    f"Status: **{run.status}**. Made on {as_text(run.device or 'an unknown device')} "
+    f"({as_text(run.text('device_name') or 'no name recorded')})."
+)
+show_result(run)
+curves, settings, origin, files = st.tabs(["Curves", "Settings", "Provenance", "Files and export"])
+with curves:
+    show_curves(run)
+with settings:
+    st.dataframe(flat(run.info.get("config") or {}), hide_index=True)
+with origin:
+    known = run.info | (run.summary or {})
+    facts = [{"what": name, "value": str(known[key])} for key, name in FACTS.items() if key in known]
+    facts += [{"what": f"version of {name}", "value": str(v)} for name, v in (known.get("versions") or {}).items()]
+    facts += [{"what": f"data: {name}", "value": str(v)} for name, v in (known.get("data") or {}).items()]
+    st.dataframe(facts, hide_index=True)
+with files:
+    st.markdown("Make it again")
+    st.code(run.text("command") or "not recorded", language="bash")
+    listed = [path for path in sorted(run.path.rglob("*")) if path.is_file() and not path.is_symlink()]
+    st.dataframe(
+        [{"file": str(path.relative_to(run.path)), "kB": round(path.stat().st_size / 1000, 1)} for path in listed],
+        hide_index=True,
+    )
+    show_export(run)

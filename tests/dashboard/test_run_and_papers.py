@@ -1,0 +1,59 @@
+"""One run, and Papers: they open in every situation and show what is in the files."""
+
+import pytest
+
+from labkit.papers import PAPERS, tables
+
+
+def test_a_run_is_shown_or_its_absence_explained(page, situation):
+    opened = page("run")
+    assert not opened.exception
+    if situation == "none":
+        assert "labkit train toy" in opened.info[0].value
+    else:
+        assert opened.selectbox(key="run").value
+        assert "Status: **" in opened.caption[0].value
+
+
+@pytest.mark.parametrize("situation", ["many"], indirect=True)
+def test_a_run_of_the_url_shows_its_numbers_and_command(page):
+    opened = page("run", run="toy_pnp-dq_layout=ring_s0")
+    assert opened.selectbox(key="run").value == "toy_pnp-dq_layout=ring_s0"
+    assert "--loss pnp-dq" in opened.code[0].value
+    assert any(metric.label == "test R@1" for metric in opened.metric)
+    settings = opened.dataframe[0].value
+    assert "ring" in set(settings["value"])
+
+
+@pytest.mark.parametrize("situation", ["many"], indirect=True)
+def test_a_run_can_be_exported(page):
+    opened = page("run", run="toy_pnp-dq_layout=ring_s0")
+    opened.button[0].click().run()
+    assert not opened.exception
+
+
+@pytest.mark.parametrize("situation", ["corrupt"], indirect=True)
+def test_every_readable_run_of_a_spoilt_folder_opens(page):
+    opened = page("run")
+    for name in opened.selectbox(key="run").options:
+        opened.selectbox(key="run").select(name).run()
+        assert not opened.exception
+
+
+def test_papers_open_without_any_run(page, situation):
+    opened = page("papers")
+    assert not opened.exception
+    assert "Showing" in " ".join(caption.value for caption in opened.caption)
+
+
+@pytest.mark.parametrize("situation", ["many"], indirect=True)
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_table_of_every_paper_is_shown(page, paper):
+    opened = page("papers", paper=f"{paper}: {PAPERS[paper].title}")
+    assert opened.selectbox(key="paper").value == paper
+    for table in tables(paper)["table"].unique():
+        opened.selectbox(key="table").select(table).run()
+        assert not opened.exception
+        assert len(opened.dataframe[0].value)
+    opened.text_input(key="find").input("<b>nobody</b>").run()
+    assert "No method matches" in opened.warning[0].value
