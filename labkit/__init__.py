@@ -11,6 +11,7 @@ SHORT = {
     "claims": ("labkit.course.experiment", "claims"),
     "experiment": ("labkit.course.experiment", "experiment"),
     "explore": ("labkit.widgets.explorer", "explore"),
+    "explore_embeddings": ("labkit.widgets.embedding", "explore_embeddings"),
     "fast": ("labkit.course.mode", "fast"),
     "predict": ("labkit.course.predict", "predict"),
     "progress": ("labkit.course.progress", "progress"),

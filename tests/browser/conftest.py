@@ -1,5 +1,6 @@
 """A real browser on a real server. Skipped, with the reason, where Chromium is not installed."""
 
+import contextlib
 import os
 import shutil
 import socket
@@ -45,11 +46,31 @@ def browser():
 @pytest.fixture(scope="session")
 def dashboard():
     """The address of a dashboard started the way a user starts it."""
+    with served("-m", "labkit", "dashboard", "--headless", "--port") as address:
+        yield address
+
+
+@pytest.fixture
+def serve():
+    """Runs a script as a Streamlit app and gives its address."""
+    with contextlib.ExitStack() as running:
+        options = ["--server.headless=true", "--server.fileWatcherType=none", "--client.showErrorDetails=full"]
+
+        def start(script: Path) -> str:
+            command = ("-m", "streamlit", "run", str(script), *options, "--server.port")
+            return running.enter_context(served(*command))
+
+        yield start
+
+
+@contextlib.contextmanager
+def served(*arguments: str):
+    """A server of this Python on a free port, which comes as the last argument; ended with all it started."""
     port = free_port()
-    command = [sys.executable, "-m", "labkit", "dashboard", "--headless", "--port", str(port)]
     server = subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
-    )
+        [sys.executable, *arguments, str(port)],
+        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+    )  # fmt: skip
     address = f"http://127.0.0.1:{port}"
     try:
         wait_until_up(server, address)
@@ -62,13 +83,13 @@ def dashboard():
 def wait_until_up(server: subprocess.Popen, address: str) -> None:
     for _ in range(240):
         if server.poll() is not None:
-            raise RuntimeError(f"the dashboard stopped: {server.stdout.read().decode()}")
+            raise RuntimeError(f"the server stopped: {server.stdout.read().decode()}")
         try:
             urllib.request.urlopen(f"{address}/_stcore/health", timeout=1)
             return
         except OSError:
             time.sleep(0.25)
-    raise RuntimeError("the dashboard did not answer within a minute")
+    raise RuntimeError("the server did not answer within a minute")
 
 
 @pytest.fixture

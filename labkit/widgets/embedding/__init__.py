@@ -1,0 +1,10 @@
+"""The embedding explorer: points of a run in the plane, with pictures, neighbours and a lasso, on three surfaces.
+
+`explorer.js` draws and listens; it is one module without dependencies. `data.py` prepares what it shows, `widget.py`
+puts it into JupyterLab, a built notebook or the book, `streamlit.py` into the dashboard.
+"""
+
+from labkit.widgets.embedding.data import ExplorerData, explorer_data
+from labkit.widgets.embedding.widget import explore_embeddings
+
+__all__ = ["ExplorerData", "explore_embeddings", "explorer_data"]

@@ -1,0 +1,184 @@
+"""What the explorer shows of a run, as arrays and as the bytes that every surface sends to the page."""
+
+from __future__ import annotations
+
+import json
+import struct
+from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from labkit.figures.style import COLORS, MARKERS
+from labkit.runs.project import stratified
+from labkit.runs.read import RECORDED, Run, open_run, read_embeddings, read_projection, read_samples
+from labkit.runs.schema import RunError
+from labkit.widgets.embedding.sheet import NO_SHEET, Sheet, cut, find_sheet
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+    Whole = NDArray[np.int32]
+
+MOST_COLORS = 10  # classes; with more, all are grey but the chosen one
+SHAPES = (*MARKERS, "triangle-down", "circle-open", "square-open")
+NEIGHBOURS = 10
+ROWS_AT_ONCE = 1024
+
+
+@dataclass(frozen=True)
+class ExplorerData:
+    """Points of one run: ids that never change, places in the plane, classes, embeddings, pictures.
+
+    xy is float32 (n, 2), labels are rows of `classes`, embeddings are float32 (n, d) of length one, cells are places
+    in the sprite sheet or -1. near and similarity (n, k) are empty unless `with_neighbours` has filled them.
+    """
+
+    title: str
+    method: str
+    total: int
+    ids: tuple[str, ...]
+    xy: Floats
+    labels: Whole
+    classes: tuple[str, ...]
+    embeddings: Floats
+    cells: Whole
+    sheet: Sheet
+    near: Whole
+    similarity: Floats
+
+    def __len__(self) -> int:
+        """The number of points."""
+        return len(self.ids)
+
+    @cached_property
+    def row(self) -> dict[str, int]:
+        """The row of every id."""
+        return {name: i for i, name in enumerate(self.ids)}
+
+    @property
+    def subtitle(self) -> str:
+        """How many points of how many, and how they were brought to the plane."""
+        shown = f"{len(self):,} points" if len(self) == self.total else f"{len(self):,} of {self.total:,} points"
+        return f"{self.method.upper()}, {shown}, {len(self.classes)} classes"
+
+    @property
+    def colored(self) -> bool:
+        """Whether every class has a colour and a shape of its own."""
+        return len(self.classes) <= MOST_COLORS
+
+    @cached_property
+    def packed(self) -> bytes:
+        """The points for the page: length of a JSON head, the head, then arrays of four-byte numbers."""
+        number = range(len(self.classes))
+        head = {
+            "title": self.title, "subtitle": self.subtitle, "ids": self.ids, "classes": self.classes,
+            "colors": [COLORS[k % len(COLORS)] for k in number] if self.colored else None,
+            "shapes": [SHAPES[k] for k in number] if self.colored else None,
+            "size": self.sheet.size, "columns": self.sheet.columns, "k": self.near.shape[1],
+        }  # fmt: skip
+        text = json.dumps(head, separators=(",", ":")).encode()
+        text += b" " * (-len(text) % 4)  # the arrays must begin at a multiple of four
+        arrays = (self.xy, self.labels, self.cells, self.near, self.similarity)
+        return struct.pack("<I", len(text)) + text + b"".join(array.tobytes() for array in arrays)
+
+    @cached_property
+    def digests(self) -> tuple[str, str]:
+        """Names of the bytes of points and sheet, by their content."""
+        return sha256(self.packed).hexdigest(), sha256(self.sheet.data).hexdigest()
+
+
+def explorer_data(
+    run: Run | str,
+    projection: str = "pca",
+    *,
+    limit: int | None = None,
+    sprites: Path = RECORDED / "sprites",
+    sheet_limit: int | None = None,
+) -> ExplorerData:
+    """The points of a run's stored projection; at most `limit`, drawn evenly from all classes.
+
+    Pictures come from the data set's sprite sheet where there is one; with sheet_limit (bytes) it is cut down to the
+    pictures shown and made smaller until it fits.
+    """
+    run = open_run(run) if isinstance(run, str) else run
+    places, samples, embeddings = read_projection(run, projection), read_samples(run), read_embeddings(run).numpy()
+    if len(embeddings) != len(samples):
+        raise RunError(f"run {run.id}: {len(embeddings)} embeddings but {len(samples)} samples")
+    row_of = {name: i for i, name in enumerate(samples["id"])}
+    if strangers := [name for name in places["id"] if name not in row_of]:
+        raise RunError(f"run {run.id}: the {projection} projection has {strangers[0]!r}, which is no sample of the run")
+    xy = places[["x", "y"]].to_numpy(np.float32)
+    if len(xy) == 0 or not np.isfinite(xy).all():
+        raise RunError(f"run {run.id}: the {projection} projection is empty or holds NaN or infinite values")
+    samples = samples.iloc[[row_of[name] for name in places["id"]]].reset_index(drop=True)
+    unit = embeddings[[row_of[name] for name in places["id"]]].astype(np.float32)
+    unit = unit / np.maximum(np.linalg.norm(unit, axis=1, keepdims=True), 1e-12)
+    labels, classes = classes_of(samples)
+    ids = tuple(samples["id"])
+    cells, sheet = find_sheet(sprites, run.data_name, ids)
+    data = ExplorerData(
+        title=run.id, method=projection, total=len(row_of), ids=ids, xy=xy, labels=labels, classes=classes,
+        embeddings=unit, cells=cells, sheet=sheet,
+        near=np.zeros((len(ids), 0), np.int32), similarity=np.zeros((len(ids), 0), np.float32),
+    )  # fmt: skip
+    if limit is not None and limit < len(data):
+        data = subset(data, stratified(labels.astype(np.int64), limit, seed=0))
+    if sheet_limit is not None and data.sheet is not NO_SHEET:
+        cells, sheet = cut(data.sheet, data.cells, sheet_limit)
+        data = replace(data, cells=cells, sheet=sheet)
+    return data
+
+
+def classes_of(samples: pd.DataFrame) -> tuple[Whole, tuple[str, ...]]:
+    """A number and a name for every class; the same label means another class in another split."""
+    keys = [name for name in ("split", "label") if name in samples]
+    groups = samples.groupby(keys, dropna=False, sort=True)
+    first = groups.head(1).assign(number=groups.ngroup()).sort_values("number")
+    names = first["class_name"].astype(str) if "class_name" in first else "class " + first["label"].astype(str)
+    if names.duplicated().any() and "split" in first:
+        names = names + " (" + first["split"].astype(str) + ")"
+    return np.asarray(groups.ngroup(), dtype=np.int32), tuple(names)
+
+
+def subset(data: ExplorerData, rows: NDArray[Any]) -> ExplorerData:
+    """Some of the points, in the order of the rows; neighbours, which name rows, are dropped."""
+    return replace(
+        data, ids=tuple(data.ids[i] for i in rows), xy=data.xy[rows], labels=data.labels[rows],
+        embeddings=data.embeddings[rows], cells=data.cells[rows],
+        near=np.zeros((len(rows), 0), np.int32), similarity=np.zeros((len(rows), 0), np.float32),
+    )  # fmt: skip
+
+
+def nearest(data: ExplorerData, name: str, k: int = NEIGHBOURS) -> dict[str, Any]:
+    """The k points most alike to one by cosine in the embedding space, the point itself left out; {} if unknown.
+
+    Only points that are shown are looked at, so that each answer can be seen. Of equals the earlier row comes first.
+    """
+    if name not in data.row:
+        return {}
+    rows, cosines = top(data.embeddings, np.array([data.row[name]]), k)
+    return {"id": name, "ids": [data.ids[i] for i in rows[0]], "similarities": [float(s) for s in cosines[0]]}
+
+
+def with_neighbours(data: ExplorerData, k: int = NEIGHBOURS) -> ExplorerData:
+    """The same points with the k nearest of each, for a page that has no Python to ask."""
+    k = min(k, len(data) - 1)
+    near, similarity = np.empty((len(data), k), np.int32), np.empty((len(data), k), np.float32)
+    for start in range(0, len(data), ROWS_AT_ONCE):
+        rows = np.arange(start, min(start + ROWS_AT_ONCE, len(data)))
+        near[rows], similarity[rows] = top(data.embeddings, rows, k)
+    return replace(data, near=near, similarity=similarity)
+
+
+def top(unit: Floats, rows: NDArray[Any], k: int) -> tuple[Whole, Floats]:
+    """Rows and cosines of the k nearest of some rows, itself left out."""
+    cosines = unit[rows] @ unit.T
+    cosines[np.arange(len(rows)), rows] = -np.inf
+    order = np.argsort(-cosines, axis=1, kind="stable")[:, : min(k, len(unit) - 1)]
+    return order.astype(np.int32), np.take_along_axis(cosines, order, axis=1).astype(np.float32)

@@ -1,0 +1,90 @@
+"""The explorer as a still picture, for notebooks that are read where no script runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from labkit.figures.static import SHAPES as MARKS
+from labkit.figures.static import TEXT
+from labkit.figures.style import COLORS
+from labkit.widgets.embedding.data import SHAPES, ExplorerData
+from labkit.widgets.embedding.sheet import NO_SHEET
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+PANEL = (4.6, 3.9)  # inches
+EXAMPLES = 5  # classes shown in colour where there are too many for all
+PLACES = 12  # pictures across, at most
+MARK = MARKS | {"triangle-down": "v", "circle-open": "o", "square-open": "s"}
+
+
+def still(panels: Sequence[ExplorerData]) -> Figure:
+    """One panel an explorer, side by side; colours, shapes and pictures as in the live form."""
+    from matplotlib.figure import Figure
+
+    page = Figure(figsize=(PANEL[0] * len(panels), PANEL[1] + 0.7), dpi=90, facecolor="white", layout="constrained")
+    handles: dict[str, Any] = {}
+    for number, data in enumerate(panels):
+        axes = page.add_subplot(1, len(panels), number + 1)
+        for label, handle in draw_points(axes, data):
+            handles.setdefault(plain(data.classes[label]), handle)
+        draw_pictures(axes, data)
+        axes.set_title(f"{plain(data.title)}\n{data.subtitle}", fontsize=10, color=TEXT)
+        axes.set_aspect("equal", adjustable="datalim")
+        axes.set_xticks([])
+        axes.set_yticks([])
+    page.legend(
+        handles.values(),
+        handles.keys(),
+        loc="outside lower center",
+        ncols=5 if len(panels) > 1 else 4,
+        fontsize=9,
+        frameon=False,
+        markerscale=1.6,
+    )
+    return page
+
+
+def draw_points(axes: Axes, data: ExplorerData) -> list[tuple[int, Any]]:
+    """All classes in colour, or all grey but a few examples; returns what the legend names."""
+    shown = np.arange(len(data.classes))
+    if not data.colored:
+        axes.scatter(data.xy[:, 0], data.xy[:, 1], s=9, c="#8a8a8a", alpha=0.5, linewidths=0)
+        shown = np.unique(np.linspace(0, len(data.classes) - 1, EXAMPLES).astype(int))
+    drawn = []
+    for place, label in enumerate(shown):
+        x, y = data.xy[data.labels == label].T
+        shape, color = SHAPES[place], COLORS[place % len(COLORS)]
+        face = "none" if shape.endswith("-open") else color
+        width = 1.2 if face == "none" else 0
+        handle = axes.scatter(x, y, s=18, marker=MARK[shape], facecolors=face, edgecolors=color, linewidths=width)
+        drawn.append((int(label), handle))
+    return drawn
+
+
+def draw_pictures(axes: Axes, data: ExplorerData) -> None:
+    """Some points as their pictures, none over another."""
+    from matplotlib.offsetbox import AnnotationBbox, OffsetImage
+
+    if data.sheet is NO_SHEET:
+        return
+    whole = data.sheet.open()
+    step = np.ptp(data.xy, axis=0).max() / PLACES
+    taken = np.empty((0, 2), np.float32)
+    for xy, cell in zip(data.xy, data.cells):
+        if cell < 0 or (np.abs(taken - xy).max(axis=1) < step).any():
+            continue
+        taken = np.vstack([taken, xy])
+        image = OffsetImage(np.asarray(whole.crop(data.sheet.box(int(cell)))), zoom=17 / data.sheet.size)
+        frame = {"edgecolor": "#999999", "linewidth": 0.5}
+        axes.add_artist(AnnotationBbox(image, (float(xy[0]), float(xy[1])), pad=0.08, bboxprops=frame))
+
+
+def plain(text: str) -> str:
+    """A text as it stands: matplotlib would take what is between dollar signs for a formula."""
+    return text.replace("$", r"\$")

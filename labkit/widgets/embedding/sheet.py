@@ -1,0 +1,79 @@
+"""The sprite sheet of an explorer: the data set's own as it is, or cut down to the pictures that are shown."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from labkit.data.files import DataError
+from labkit.data.sprites import NAME, read_sprites
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from PIL.Image import Image
+
+COLUMNS = 40
+SMALLER = ((32, 80), (32, 60), (28, 50), (24, 40), (20, 30), (16, 20))  # pixels a side and quality, until it fits
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """An image file with square cells of `size` pixels, `columns` in a row; without data there are no pictures."""
+
+    data: bytes
+    size: int
+    columns: int
+
+    def open(self) -> Image:
+        """The decoded picture."""
+        from PIL import Image
+
+        return Image.open(io.BytesIO(self.data)).convert("RGB")
+
+    def box(self, cell: int) -> tuple[int, int, int, int]:
+        """Left, upper, right and lower edge of a cell."""
+        left, upper = cell % self.columns * self.size, cell // self.columns * self.size
+        return left, upper, left + self.size, upper + self.size
+
+
+NO_SHEET = Sheet(b"", 0, 0)
+
+
+def find_sheet(folder: Path, name: str, ids: tuple[str, ...]) -> tuple[NDArray[np.int32], Sheet]:
+    """The cell of every id, -1 where there is no picture, and the sheet of a data set; NO_SHEET if it has none."""
+    none = np.full(len(ids), -1, np.int32)
+    if not NAME.fullmatch(name) or not (folder / f"{name}.json").is_file():
+        return none, NO_SHEET
+    found = read_sprites(folder, name)
+    try:
+        sheet = Sheet(found.sheet.read_bytes(), found.size, found.columns)
+    except OSError as error:
+        raise DataError(f"{found.sheet} cannot be read ({error}); write the sprites anew") from error
+    place = {known: cell for cell, known in enumerate(found.ids)}
+    cells = np.array([place.get(wanted, -1) for wanted in ids], np.int32)
+    return (cells, sheet) if (cells >= 0).any() else (none, NO_SHEET)
+
+
+def cut(sheet: Sheet, cells: NDArray[np.int32], limit: int) -> tuple[NDArray[np.int32], Sheet]:
+    """A sheet of only the pictures in use, of at most `limit` bytes; NO_SHEET if even the smallest is larger."""
+    from PIL import Image
+
+    if len(sheet.data) <= limit:
+        return cells, sheet
+    used = np.unique(cells[cells >= 0])
+    renamed = np.where(cells >= 0, np.searchsorted(used, cells), -1).astype(np.int32)
+    whole = sheet.open()
+    for size, quality in SMALLER:
+        made = Image.new("RGB", (COLUMNS * size, -(-len(used) // COLUMNS) * size), "white")
+        for place, cell in enumerate(used):
+            picture = whole.crop(sheet.box(int(cell))).resize((size, size), Image.Resampling.LANCZOS)
+            made.paste(picture, (place % COLUMNS * size, place // COLUMNS * size))
+        buffer = io.BytesIO()
+        made.save(buffer, "WEBP", quality=quality)
+        if buffer.tell() <= limit:
+            return renamed, Sheet(buffer.getvalue(), size, COLUMNS)
+    return np.full(len(cells), -1, np.int32), NO_SHEET

@@ -1,0 +1,81 @@
+"""The embedding explorer in a Streamlit page."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from labkit.widgets.embedding.data import ExplorerData, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+HERE = Path(__file__).parent
+
+
+def embedding_explorer(*panels: ExplorerData, key: str, height: int = 460) -> list[str]:
+    """Show one explorer, or several side by side that select the same samples, and return the selected ids.
+
+    The selection is kept in `st.session_state[selection_key(key)]`; a page may set it before it calls this. The view
+    stays through reruns, also where elements above come and go, which makes Streamlit mount the explorer anew.
+    """
+    import streamlit as st
+
+    explorer, blob = components()
+    selected = [str(name) for name in st.session_state.setdefault(selection_key(key), [])]
+    sheets: dict[str, bytes] = {}
+    with st.container(gap=None):  # what keeps the bytes takes no room
+        for number, (data, column) in enumerate(zip(panels, st.columns(len(panels)))):
+            points, sheet = data.digests
+            sheets[sheet] = data.sheet.data
+            with column:
+                explorer(
+                    key=part(key, number),
+                    data={
+                        "points": points,
+                        "sheet": sheet,
+                        "selected": selected,
+                        "near": nearest(data, selected[0]) if len(selected) == 1 else {},
+                        "group": key if len(panels) > 1 else "",
+                        "height": height,
+                        "place": part(key, number),
+                    },
+                    on_selection_change=lambda number=number: take(key, number),
+                )
+        for number, data in enumerate(panels):
+            blob(key=f"{part(key, number)}.points", data=data.digests[0].encode() + data.packed)
+        for number, (name, content) in enumerate(sheets.items()):  # panels of one data set share their pictures
+            blob(key=f"{part(key, number)}.sheet", data=name.encode() + content)
+    return selected
+
+
+def take(key: str, number: int) -> None:
+    """What was selected in one panel is the selection of all."""
+    import streamlit as st
+
+    state = st.session_state[part(key, number)].get("selection") or {}
+    st.session_state[selection_key(key)] = [str(name) for name in state.get("selected") or []]
+
+
+def part(key: str, number: int) -> str:
+    """The key of one panel."""
+    return f"{key}.{number}"
+
+
+def selection_key(key: str) -> str:
+    """Where the selection is kept in `st.session_state`."""
+    return f"{key}.selected"
+
+
+@cache
+def components() -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The explorer and the keeper of bytes, registered once a process."""
+    import streamlit as st
+
+    explorer, adapter, blob = (
+        (HERE / name).read_text(encoding="utf-8") for name in ("explorer.js", "streamlit.js", "streamlit_blob.js")
+    )
+    module = explorer.replace("export default { render };", "") + adapter  # a module has one default
+    make = st.components.v2.component
+    return make("labkit_embedding_explorer", js=module), make("labkit_blob", js=blob)
