@@ -37,7 +37,7 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Exercise:
-    """What is asked, the right answer, cases, and mistakes; gradient: the argument whose gradient counts too."""
+    """What is asked, the right answer, cases, and mistakes; gradient: argument(s) whose gradient counts too."""
 
     name: str
     task: str
@@ -45,7 +45,7 @@ class Exercise:
     cases: Callable[[], Sequence[Case]]
     mistakes: tuple[Mistake, ...]
     tolerance: float = 1e-5
-    gradient: str | None = None
+    gradient: str | tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -104,15 +104,18 @@ def outcome(exercise: Exercise, answer: Answer, case: Case) -> Any:
     arguments = dict(case.arguments)
     if exercise.gradient is None:
         return answer(**arguments)
-    leaf = arguments[exercise.gradient].detach().clone().requires_grad_()
-    value = answer(**(arguments | {exercise.gradient: leaf}))
+    names = (exercise.gradient,) if isinstance(exercise.gradient, str) else exercise.gradient
+    leaves = {name: arguments[name].detach().clone().requires_grad_() for name in names}
+    value = answer(**(arguments | leaves))
     if not isinstance(value, Tensor):
         return value
-    gradient = None
+    gradients: Sequence[Tensor | None] = [None] * len(leaves)
     if value.requires_grad:
-        (gradient,) = torch.autograd.grad(value.sum(), leaf, allow_unused=True)
+        gradients = torch.autograd.grad(value.sum(), list(leaves.values()), allow_unused=True)
     # a value that does not depend on the argument has the gradient 0
-    return {"value": value.detach(), "gradient": torch.zeros_like(leaf) if gradient is None else gradient}
+    found = [torch.zeros_like(leaf) if g is None else g for leaf, g in zip(leaves.values(), gradients)]
+    gradient = found[0] if len(found) == 1 else torch.cat([g.reshape(-1) for g in found])
+    return {"value": value.detach(), "gradient": gradient}
 
 
 def computes_the_same(exercise: Exercise, answer: Answer, rows: Sequence[Row]) -> bool:

@@ -6,7 +6,7 @@ import platform
 
 
 def start(seed: int = 0) -> None:
-    """Seed torch and numpy, and print versions and device."""
+    """Seed torch and numpy, compute on one thread, and print versions and device."""
     try:
         import numpy as np
         import torch
@@ -17,6 +17,7 @@ def start(seed: int = 0) -> None:
     from labkit import __version__
     from labkit.training.devices import choose_device, device_name
 
+    torch.set_num_threads(1)  # tensors of a lesson are small: a second thread would only wait
     torch.manual_seed(seed)
     np.random.seed(seed)
     device = choose_device("auto")

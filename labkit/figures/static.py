@@ -26,7 +26,7 @@ LINES = {
 }
 SHAPES = {
     "circle": "o", "square": "s", "diamond": "D", "cross": "P", "triangle-up": "^", "triangle-down": "v", "x": "X",
-    "star": "*", "circle-open": "o", "line-ns": "|",
+    "star": "*", "circle-open": "o", "line-ns": "|", "triangle-left": "<", "triangle-right": ">",
 }  # fmt: skip
 TEXT = "#333333"
 PANEL = (3.6, 2.9)  # inches
@@ -40,7 +40,7 @@ def small_multiples(
 
     if not figures:
         raise ValueError("figures: there must be at least one")
-    columns = columns or min(len(figures), 3)
+    columns = columns or (2 if len(figures) == 4 else min(len(figures), 3))
     rows = -(-len(figures) // columns)
     page = Figure(figsize=(PANEL[0] * columns, PANEL[1] * rows + 0.4), dpi=90, facecolor="white", layout="constrained")
     labelled: dict[str, Any] = {}
@@ -72,19 +72,31 @@ def dress(axes: Axes, fig: go.Figure, title: str) -> None:
             low, high = settings.range
             limits = (10**low, 10**high) if settings.type == "log" else (low, high)
             getattr(axes, f"set_{name}lim")(*limits)
-        elif settings.autorange == "reversed":
+        elif settings.autorange == "reversed" and not axes.images:  # an image has its first row on top already
             getattr(axes, f"invert_{name}axis")()
+        if settings.ticktext is not None and settings.tickvals is not None:
+            getattr(axes, f"set_{name}ticks")(settings.tickvals, [plain(text) for text in settings.ticktext])
         if settings.visible is False:
             getattr(axes, f"get_{name}axis")().set_visible(False)
     if fig.layout.yaxis.scaleanchor:
         axes.set_aspect("equal")
     axes.tick_params(labelsize=8, colors=TEXT)
-    if axes.name != "3d":
+    if axes.name == "3d":
+        if fig.layout.scene.xaxis.visible is False:
+            unit_sphere(axes)
+    else:
         axes.grid(alpha=0.25)
         axes.set_axisbelow(True)
         for note in fig.layout.annotations:
             if note.xref in (None, "x") and note.yref in (None, "y") and note.text:
                 axes.annotate(plain(note.text), (note.x, note.y), fontsize=8, color=TEXT, ha="center")
+
+
+def unit_sphere(axes: Any) -> None:
+    """No axes; round, and as large as it fits."""
+    axes.set_axis_off()
+    axes.set(xlim=(-1, 1), ylim=(-1, 1), zlim=(-1, 1))
+    axes.set_box_aspect((1, 1, 1), zoom=1.35)
 
 
 def scatter(axes: Axes, trace: Any, position: int) -> Any:
@@ -109,8 +121,23 @@ def scatter(axes: Axes, trace: Any, position: int) -> Any:
 
 
 def scatter3d(axes: Any, trace: Any, position: int) -> Any:
-    """Points in space."""
-    return axes.scatter(trace.x, trace.y, trace.z, **points(trace, position), depthshade=False)
+    """Points, lines or words in space."""
+    mode = trace.mode or "markers"
+    if "text" in mode:
+        for *place, text in zip(trace.x, trace.y, trace.z, trace.text):
+            axes.text(*place, plain(str(text)), fontsize=7, color=TEXT, ha="center", va="center")
+    if "lines" in mode:
+        color = first(trace.line.color, COLORS[position % len(COLORS)])
+        width = 0.5 * (trace.line.width or 2)
+        axes.plot(*blanked(trace.x, trace.y, trace.z), color=color, linewidth=width, alpha=trace.opacity or 1)
+    if "markers" in mode:
+        return axes.scatter(trace.x, trace.y, trace.z, **points(trace, position), depthshade=False)
+    return None
+
+
+def blanked(*axes: Any) -> list[list[float]]:
+    """Coordinates with a gap (NaN) where a line is broken (None)."""
+    return [[float("nan") if value is None else value for value in values] for values in axes]
 
 
 def points(trace: Any, position: int) -> dict[str, Any]:
@@ -142,10 +169,21 @@ def bar(axes: Axes, trace: Any, position: int) -> Any:
 
 
 def heatmap(axes: Axes, trace: Any, position: int) -> None:
-    """A matrix of colours."""
+    """A matrix of colours, with names along its sides and numbers in it where the figure has them."""
     import numpy as np
 
-    axes.imshow(np.asarray(trace.z, dtype=float), cmap="cividis", aspect="auto", origin="upper")
+    z = np.asarray(trace.z, dtype=float)
+    drawn = axes.imshow(z, cmap="cividis", aspect="auto", origin="upper", vmin=trace.zmin, vmax=trace.zmax)
+    for name, values in (("x", trace.x), ("y", trace.y)):
+        if values is not None and all(isinstance(value, str) for value in values):
+            names = [plain(value) for value in values]
+            turned = {"rotation": 30, "ha": "right"} if name == "x" and sum(map(len, names)) > 24 else {}
+            getattr(axes, f"set_{name}ticks")(range(len(names)), names, **turned)
+    if trace.texttemplate:
+        light = np.asarray(drawn.norm(z), dtype=float) > 0.5
+        for (row, column), value in np.ndenumerate(z):
+            color = "black" if light[row, column] else "white"
+            axes.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=8, color=color)
 
 
 def surface(axes: Any, trace: Any, position: int) -> None:

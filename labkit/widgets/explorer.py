@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -22,13 +22,17 @@ MOST_FRAMES = 200  # of a figure in the book
 
 @dataclass(frozen=True)
 class Control:
-    """One thing to change: an argument of the figure function, what the reader calls it, and its possible values."""
+    """One thing to change: an argument of the figure function, what the reader calls it, and its possible values.
+
+    menu: a menu in place of a slider; play: a slider with a button that runs through its values.
+    """
 
     name: str
     label: str
     values: tuple[Any, ...]
     start: Any
     menu: bool = False
+    play: bool = False
 
     def __post_init__(self) -> None:
         """The start must be among the values."""
@@ -59,7 +63,7 @@ def explore(
         start = {control.name: control.start for control in controls}
         figures = [draw(**(start | dict(settings))) for settings in twin]
         titles = [", ".join(f"{label_of(controls, n)} {shown(controls, n, v)}" for n, v in s.items()) for s in twin]
-        display(picture(small_multiples(figures, titles), alt))
+        display(picture(small_multiples(figures, titles), alt, few_colors=True))
     return explorer
 
 
@@ -86,7 +90,8 @@ class Explorer:
         self.figure = go.FigureWidget(draw(**self.values()))
         for widget in self.controls.values():
             widget.observe(self.changed, "value")
-        row = widgets.HBox(list(self.controls.values()), layout=widgets.Layout(flex_flow="row wrap"))
+        parts = [with_player(control, self.controls[control.name]) for control in controls]
+        row = widgets.HBox(parts, layout=widgets.Layout(flex_flow="row wrap"))
         self.box = widgets.VBox([row, self.figure])
 
     def values(self) -> dict[str, Any]:
@@ -122,6 +127,17 @@ def make_widget(control: Control) -> Any:
     )  # fmt: skip
 
 
+def with_player(control: Control, slider: Any) -> Any:
+    """The control's widget, with a play button in front if it has one."""
+    import ipywidgets as widgets
+
+    if not control.play:
+        return slider
+    play = widgets.Play(value=slider.index, min=0, max=len(control.values) - 1, interval=400)
+    widgets.jslink((play, "value"), (slider, "index"))
+    return widgets.HBox([play, slider])
+
+
 def book_html(draw: Draw, controls: Sequence[Control]) -> str:
     """All figures of an explorer, computed beforehand, for a page without Python."""
     kept = thinned(controls)
@@ -131,9 +147,12 @@ def book_html(draw: Draw, controls: Sequence[Control]) -> str:
         fig = draw(**{control.name: value for control, value in zip(kept, setting)})
         frames[key] = json.loads(fig.to_json())
     menus = [
-        {"label": c.label, "values": [c.text(v) for v in c.values], "start": c.text(c.start), "menu": c.menu}
+        {
+            "label": c.label, "values": [c.text(v) for v in c.values], "start": c.text(c.start),
+            "menu": c.menu, "play": c.play,
+        }
         for c in kept
-    ]
+    ]  # fmt: skip
     spec = json.dumps({"controls": menus, "frames": frames}, separators=(",", ":")).replace("</", "<\\/")
     return f'<div class="labkit-explorer"><script type="application/json">{spec}</script></div>'
 
@@ -154,5 +173,5 @@ def thinned(controls: Sequence[Control]) -> list[Control]:
         if len(control.values) < 4:
             break
         offset = control.values.index(control.start) % 2
-        kept[position] = Control(control.name, control.label, control.values[offset::2], control.start, control.menu)
+        kept[position] = replace(control, values=control.values[offset::2])
     return kept
