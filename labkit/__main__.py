@@ -100,9 +100,12 @@ def run_bench(names: list[str], quick: bool) -> int:
 def run_notebooks(names: list[str]) -> int:
     """Build the lessons from their paired sources."""
     needs_checkout("notebooks")
+    from labkit.course.overview import write_table
     from labkit.notebooks import build_all
 
-    return build_all(ROOT / "notebooks", names)
+    failures = build_all(ROOT / "notebooks", names)
+    write_table(ROOT / "notebooks")
+    return failures
 
 
 def run_book(names: list[str], output: str) -> int:

@@ -8,6 +8,7 @@ import pytest
 
 from labkit import notebooks
 from labkit.course.exercises import EXERCISES
+from labkit.course.overview import table_of_lessons
 from labkit.setup import ROOT
 
 SOURCES = sorted((ROOT / "notebooks").glob("*.py"))
@@ -67,6 +68,11 @@ def test_hidden_answers_stay_hidden(source):
 def test_every_exercise_is_asked_in_exactly_one_lesson():
     asked = [name for path in SOURCES for name in set(re.findall(r"labkit\.check\.(\w+)\(", texts(path, "code")))]
     assert sorted(asked) == sorted(EXERCISES)
+
+
+def test_the_table_of_lessons_is_up_to_date():
+    text = (ROOT / "notebooks" / "README.md").read_text(encoding="utf-8")
+    assert table_of_lessons(ROOT / "notebooks") in text, "run `make notebooks`"
 
 
 @each_lesson
