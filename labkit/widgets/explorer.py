@@ -92,7 +92,7 @@ class Explorer:
             widget.observe(self.changed, "value")
         parts = [with_player(control, self.controls[control.name]) for control in controls]
         row = widgets.HBox(parts, layout=widgets.Layout(flex_flow="row wrap"))
-        self.box = widgets.VBox([row, self.figure])
+        self.box = widgets.VBox([row, self.figure], layout=widgets.Layout(margin="0 0 16px 0"))
 
     def values(self) -> dict[str, Any]:
         """The present setting."""

@@ -1,0 +1,56 @@
+"""A retrieval to play with: choose a query and a way of comparing, see what is found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from labkit.course.mode import mode
+from labkit.course.show import caption, display_html, picture
+from labkit.figures.retrieval import Gallery, page, retrieved
+from labkit.widgets.explorer import Control, Explorer, book_html
+
+VENDOR = "twemoji"
+QUERIES = (
+    "panda", "dog-face", "tiger-face", "eagle", "fish", "red-apple", "melon", "sushi", "cheese-wedge", "taxi",
+    "minibus", "helicopter", "three-oclock", "five-thirty", "smirking-face", "grimacing-face", "crying-cat", "ghost",
+    "blue-heart", "rainbow", "guitar", "scissors", "bell", "warning",
+)  # fmt: skip
+
+
+def explore_retrieval(
+    gallery: Gallery, still: Sequence[str] = ("panda", "five-thirty"), start: str = "panda"
+) -> Explorer | None:
+    """Show the explorer and, beneath, a still page of two queries; returns the live form, None where there is none."""
+    from IPython.display import display
+
+    items = query_items(gallery)
+    ways = tuple(gallery.ways)
+    controls = [
+        Control("query", "query emoji", tuple(items), start, menu=True),
+        Control("way", "compared by", ways, ways[-1], menu=True),
+    ]
+
+    def draw(query: str, way: str) -> Any:
+        return retrieved(gallery, items[query], way)
+
+    live = None
+    if mode() == "live":
+        live = Explorer(draw, controls)
+        display(live.box)
+    alt = (
+        f"Queries {' and '.join(still)}, drawn by {VENDOR}, and the ten nearest drawings of unseen emoji, "
+        f"compared by {', by '.join(ways)}. "
+        "Drawings of the same emoji have ✓ and a solid frame, others ✗ and a dashed one."
+    )
+    if mode() == "book":
+        display_html(book_html(draw, controls) + caption(alt))
+    else:
+        display(picture(page(gallery, [items[name] for name in still]), alt, few_colors=True))
+    return live
+
+
+def query_items(gallery: Gallery) -> dict[str, int]:
+    """The queries to choose from, by the name of the emoji: all drawn by one vendor."""
+    drawn = {name: i for i, (name, vendor) in enumerate(zip(gallery.names, gallery.vendors)) if vendor == VENDOR}
+    return {name: drawn[name] for name in QUERIES if name in drawn}
