@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from labkit import metrics
@@ -54,4 +55,22 @@ def ranking_metrics(relevance: tuple[int, ...], k: int = 10, num_relevant: int =
     fig = style.figure(bars, x="value (%)", title=f"ranking: {listed}", height=420)
     fig.update_xaxes(range=[0, 112], tickvals=[0, 25, 50, 75, 100])
     fig.update_layout(margin={"l": 190}, showlegend=False)
+    return fig
+
+
+def recall_over_k(found: Mapping[str, float], ks: tuple[int, ...] = (1, 2, 4, 8, 10, 16, 100)) -> go.Figure:
+    """The three recalls of one run over the cut-off; found: metrics of `evaluate`, or of a run's summary."""
+    import plotly.graph_objects as go
+
+    kinds = {"any hit": "R@", "hits / min(k, R)": "recall-capped@", "hits / R": "recall-fraction@"}
+    traces = [
+        go.Scatter(
+            x=list(ks), y=[100 * found[f"{key}{k}"] for k in ks], name=name, mode="lines+markers",
+            line=style.line(number), marker=style.marker(number),
+        )
+        for number, (name, key) in enumerate(kinds.items())
+    ]  # fmt: skip
+    fig = style.figure(*traces, x="cut-off k", y="recall@k (%)")
+    fig.update_xaxes(type="log", tickvals=list(ks), ticktext=[str(k) for k in ks])
+    fig.update_yaxes(range=[0, 104])
     return fig

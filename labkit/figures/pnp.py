@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+from torch import Tensor
 
+from labkit.data.samplers import BalancedBatches, batches_from
 from labkit.figures import style
+from labkit.losses.functional import pnp
 from labkit.losses.pnp import pnp_derivative, pnp_value
+from labkit.runs import open_run, read_embeddings, read_samples
+from labkit.runs.read import RECORDED
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -21,7 +27,7 @@ def curves(of: str, variants: Sequence[str], alpha: float, b: float, largest: fl
     """The losses ("value") or their derivatives ("derivative") over R."""
     import plotly.graph_objects as go
 
-    R = torch.linspace(0, largest, 401, dtype=torch.float64)
+    R = largest * torch.linspace(0, 1, 121, dtype=torch.float64) ** 2  # closer together near 0, where most bend
     function = pnp_value if of == "value" else pnp_derivative
     traces = [
         go.Scatter(
@@ -37,15 +43,15 @@ def gradient_assignment(alpha: float = 1.0, b: float = 4.0, largest: float = 10.
     """All variants' derivatives: increasing for I, decreasing for D (PNP Fig. 3)."""
     fig = curves("derivative", ("O", "Iu", "Ib", "Ds", "Dq"), alpha, b, largest)
     fig.update_layout(title={"text": f"α = {alpha:g}, b = {b:g}"})
-    fig.update_yaxes(range=[0, 3])
+    fig.update_yaxes(range=[0, 4.2])
     return fig
 
 
-def ap_against_pnp(alpha: float = 2.0, largest: float = 10.0) -> go.Figure:
+def ap_against_pnp(alpha: float = 2.0, largest: float = 5.0) -> go.Figure:
     """AP's derivative at R(i, S_P) = 0, 1, 2, 3 and that of D_q (PNP Fig. 5): AP pulls less where positives lead."""
     import plotly.graph_objects as go
 
-    R = np.linspace(0, largest, 401)
+    R = largest * np.linspace(0, 1, 121) ** 2
     traces = [
         go.Scatter(
             x=R, y=(1 + leading) / (1 + leading + R) ** 2, name=f"AP, R(i, S_P) = {leading}", line=style.line(leading)
@@ -53,5 +59,39 @@ def ap_against_pnp(alpha: float = 2.0, largest: float = 10.0) -> go.Figure:
         for leading in range(4)
     ]
     steep = pnp_derivative(torch.from_numpy(R), "Dq", alpha, 1.0).numpy()
-    traces.append(go.Scatter(x=R, y=steep, name=f"D_q, α = {alpha:g}", line=style.line(4, width=4)))
+    traces.append(go.Scatter(x=R, y=steep, name="D_q", line=style.line(4, width=4)))
     return style.figure(*traces, x="R: negatives before the positive", y="∂L/∂R", title=f"α = {alpha:g}")
+
+
+def counts_of_run(
+    run_id: str, classes: int = 32, per_class: int = 4, batches: int = 8, tau: float = 0.01, seed: int = 0
+) -> Tensor:
+    """R(i, S_N) of every (query, positive) pair in balanced batches of a recorded run's test embeddings."""
+    run = open_run(run_id, RECORDED)
+    embeddings = read_embeddings(run)
+    labels = torch.as_tensor(read_samples(run)["label"].to_numpy().copy())
+    sampler = BalancedBatches(labels.unique(return_inverse=True)[1], classes, per_class, seed)
+    found = []
+    for _, chosen in islice(batches_from(sampler, 0), batches):
+        _, parts = pnp(embeddings[chosen], labels[chosen], tau=tau, return_parts=True)
+        found.append(parts.R_neg)
+    return torch.cat(found).double()
+
+
+def gradient_share(R: Tensor, alphas: Sequence[float] = (1.0, 4.0), b: float = 4.0) -> go.Figure:
+    """Which positives get the gradient: its share that goes to those with at most R negatives before them."""
+    import plotly.graph_objects as go
+
+    order = R.sort().values
+    kinds = [("O", 1.0), ("Ib", 1.0), ("Ds", 1.0), *(("Dq", alpha) for alpha in alphas)]
+    traces = []
+    for number, (variant, alpha) in enumerate(kinds):
+        gradient = pnp_derivative(order, variant, alpha, b)
+        share = 100 * gradient.cumsum(0) / gradient.sum()
+        name = NAMES[variant] + (f", α = {alpha:g}" if variant == "Dq" else "")
+        pick = torch.linspace(0, len(order) - 1, 121).round().long()
+        traces.append(go.Scatter(x=1 + order[pick].numpy(), y=share[pick].numpy(), name=name, line=style.line(number)))
+    fig = style.figure(*traces, x="1 + R (R: negatives before the positive)", y="share of the gradient (%)")
+    fig.update_xaxes(type="log", range=[0, 2.12], tickvals=[1, 2, 5, 10, 20, 50, 100])
+    fig.update_yaxes(range=[0, 104])
+    return fig

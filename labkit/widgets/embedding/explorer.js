@@ -1,6 +1,7 @@
 // The embedding explorer: one module for JupyterLab (anywidget), Streamlit (streamlit.js) and the book (book.js).
-// It reads points, sheet, selected, near, group and height from a model, and gives back stable ids (selected) and the
-// lasso's corners in data coordinates (lasso), never rows of a table or pixels.
+// It reads points, sheet, selected, near, kept, group and height from a model, and gives back stable ids (selected) and
+// the lasso's corners in data coordinates (lasso), never rows of a table or pixels. Neighbours and counts are about
+// classes (labels); colours, shapes and the legend are about groups, which are the classes unless Python says otherwise.
 const REACH = 14; // pixels from a point within which it is under the cursor
 const MARGIN = 26; // pixels left free round the points
 const THUMB = 40; // pixels of a picture in the strip
@@ -93,9 +94,15 @@ function unpack(buffer) {
   };
   const xy = take(Float32Array, 2 * n), labels = take(Int32Array, n), cells = take(Int32Array, n);
   const near = take(Int32Array, n * head.k), similarity = take(Float32Array, n * head.k);
-  const members = head.classes.map(() => []);
-  labels.forEach((label, i) => members[label].push(i));
-  return { ...head, n, xy, labels, cells, near, similarity, members, row: new Map(head.ids.map((id, i) => [id, i])) };
+  const groups = head.grouped ? take(Int32Array, n) : labels, names = head.grouped?.names ?? head.classes;
+  const sorted = (numbers, count) => {
+    const rows = Array.from({ length: count }, () => []);
+    numbers.forEach((number, i) => rows[number].push(i));
+    return rows;
+  };
+  const peers = sorted(labels, head.classes.length), members = head.grouped ? sorted(groups, names.length) : peers;
+  const by = head.grouped?.by ?? "class", row = new Map(head.ids.map((id, i) => [id, i]));
+  return { ...head, n, xy, labels, cells, near, similarity, groups, names, by, peers, members, row };
 }
 
 /** Points sorted into square cells, so that the nearest one is found without looking at all. */
@@ -118,12 +125,13 @@ function makeGrid({ n, xy }) {
   const next = starts.slice();
   for (let i = 0; i < n; i++) order[next[cell(i)]++] = i;
   /** The nearest point within reach, the one drawn last of several at one place; -1 if there is none. */
-  const nearest = (x, y, reach) => {
+  const nearest = (x, y, reach, wanted) => {
     let best = -1, least = reach * reach;
     for (let r = row(y - reach); r <= row(y + reach); r++) {
       const first = starts[r * columns + column(x - reach)], last = starts[r * columns + column(x + reach) + 1];
       for (let at = first; at < last; at++) {
         const i = order[at], dx = xy[2 * i] - x, dy = xy[2 * i + 1] - y, distance = dx * dx + dy * dy;
+        if (!wanted(i)) continue;
         if (distance < least || (distance === least && i > best)) [best, least] = [i, distance];
       }
     }
@@ -207,7 +215,9 @@ class Explorer {
     this.sheet = null; // decoded pictures
     this.selected = []; // ids, also those that are not among our points
     this.selectedRows = []; // rows of those that are
-    this.chosen = -1; // class
+    this.chosen = -1; // group
+    this.keptClass = null; // for each class whether the filter keeps it; null: all. What it leaves out is background
+    this.isKept = (i) => !this.keptClass || this.keptClass[this.points.labels[i]] === 1;
     this.hover = this.linked = this.current = -1; // rows: under the cursor, under it in a linked explorer, keyboard's
     this.view = null; // { x, y, scale }: data coordinates in the middle, pixels a unit
     this.touched = false; // whether the view is the reader's own
@@ -238,7 +248,7 @@ class Explorer {
     button("−", "Zoom out", () => this.zoom(1 / 1.5));
     button("Reset", "Reset the view", () => this.fit());
     bar.append(title, tools);
-    this.legend = make("div", "legend", "", { role: "group", "aria-label": "Classes" });
+    this.legend = make("div", "legend", "", { role: "group", "aria-label": "Colours" });
     const role = { tabindex: "0", role: "application", "aria-roledescription": "scatter plot" };
     this.stage = make("div", "stage", "", role);
     this.base = this.stage.appendChild(make("canvas"));
@@ -248,6 +258,7 @@ class Explorer {
     this.cardPicture = this.card.appendChild(make("canvas", "", "", { width: 160, height: 160 }));
     const words = this.card.appendChild(make("div"));
     this.cardClass = words.appendChild(make("strong"));
+    this.cardGroup = words.appendChild(make("small"));
     this.cardId = words.appendChild(make("small"));
     this.card.hidden = true;
     const line = make("div", "line");
@@ -293,6 +304,7 @@ class Explorer {
       "change:sheet": () => this.loadSheet(),
       "change:selected": () => this.show(this.model.get("selected")),
       "change:near": () => this.show(this.selected, true),
+      "change:kept": () => this.filter(),
       "change:height": () => this.resize(),
     };
     for (const [name, act] of Object.entries(this.changes)) this.model.on(name, act);
@@ -318,7 +330,6 @@ class Explorer {
     this.touched = false;
     if (this.points) {
       this.grid = makeGrid(this.points);
-      this.order = null;
       this.stamps = new Map();
       this.title.textContent = this.points.title;
       this.subtitle.textContent = this.points.subtitle;
@@ -326,18 +337,33 @@ class Explorer {
       this.stage.setAttribute("aria-label", label);
       this.root.setAttribute("aria-label", `Embedding explorer: ${this.points.title}`);
     }
+    this.filter();
     this.restore();
     this.resize();
     this.show(this.model.get("selected") ?? [], true);
     this.loadSheet();
   }
 
+  /** The classes that the page has searched for: only their points can be pointed at and caught. */
+  filter() {
+    if (!this.points) return;
+    const kept = this.model.get("kept"), { n, classes } = this.points;
+    this.keptClass = kept ? Uint8Array.from(classes, () => 0) : null;
+    for (const label of kept ?? []) this.keptClass[label] = 1;
+    const all = Uint32Array.from({ length: n }, (_, i) => i);
+    this.order = kept ? all.filter(this.isKept) : all;
+    this.rest = kept ? all.filter((i) => !this.isKept(i)) : [];
+    this.places = null;
+    this.setHover(-1);
+    this.draw(true);
+  }
+
   /** Remember what the reader set up, for the same points in the same place. */
   keep() {
     const place = this.model.get("place");
     if (!place || !this.points) return;
-    const { view, scale0, touched, tool, pictures, chosen } = this, { title, subtitle } = this.points;
-    KEPT.set(place, { title, subtitle, view: { ...view }, scale0, touched, tool, pictures, chosen });
+    const { view, scale0, touched, tool, pictures, chosen } = this, { title, subtitle, by } = this.points;
+    KEPT.set(place, { title, subtitle, by, view: { ...view }, scale0, touched, tool, pictures, chosen });
   }
 
   restore() {
@@ -346,7 +372,7 @@ class Explorer {
     if (kept.touched) [this.view, this.scale0, this.touched] = [kept.view, kept.scale0, true];
     this.setTool(kept.tool);
     this.setPictures(kept.pictures);
-    this.choose(kept.chosen);
+    if (kept.by === this.points.by) this.choose(kept.chosen);
   }
 
   async loadSheet() {
@@ -394,28 +420,28 @@ class Explorer {
     return this.dark ? { "#0072B2": "#3d9be0", "#D55E00": "#f0803c" }[color] ?? color : color;
   }
 
-  colorOf(label) {
-    return this.readable(this.points.colors ? this.points.colors[label] : SAME);
+  colorOf(group) {
+    return this.readable(this.points.colors ? this.points.colors[group] : SAME);
   }
 
-  shapeOf(label) {
-    return this.points.shapes ? this.points.shapes[label] : "circle";
+  shapeOf(group) {
+    return this.points.shapes ? this.points.shapes[group] : "circle";
   }
 
   fillLegend() {
     this.legend.replaceChildren();
     if (!this.points) return;
-    const { classes, members, colors } = this.points;
+    const { grouped, names, members, colors } = this.points;
     if (!colors) {
-      const label = make("label", "soft", `${classes.length} classes: `);
+      const label = make("label", "soft", grouped ? `${grouped.by}, ${names.length} of them: ` : `${names.length} classes: `);
       const menu = label.appendChild(make("select"));
       menu.append(new Option("all grey: point at one, or choose", "-1"));
-      classes.forEach((name, k) => menu.append(new Option(`${name} (${members[k].length})`, String(k))));
+      names.forEach((name, k) => menu.append(new Option(`${name} (${members[k].length})`, String(k))));
       menu.value = String(this.chosen);
       menu.addEventListener("change", () => this.choose(Number(menu.value)));
       return this.legend.append(label);
     }
-    classes.forEach((name, k) => {
+    names.forEach((name, k) => {
       const entry = make("button", "", "", { type: "button", "aria-pressed": String(k === this.chosen) });
       const icon = entry.appendChild(make("canvas", "", "", { width: 28, height: 28, "aria-hidden": "true" }));
       drawMarker(icon.getContext("2d"), this.shapeOf(k), 14, 14, 10, this.colorOf(k));
@@ -426,11 +452,11 @@ class Explorer {
     });
   }
 
-  choose(label) {
-    this.chosen = label;
-    [...this.legend.querySelectorAll("button")].forEach((b, k) => b.setAttribute("aria-pressed", String(k === label)));
+  choose(group) {
+    this.chosen = group;
+    [...this.legend.querySelectorAll("button")].forEach((b, k) => b.setAttribute("aria-pressed", String(k === group)));
     const menu = this.legend.querySelector("select");
-    if (menu) menu.value = String(label);
+    if (menu) menu.value = String(group);
     this.draw(true);
   }
 
@@ -544,8 +570,8 @@ class Explorer {
       return { canvas, half, side: pixels / ratio, covered: Int16Array.from(covered), red, green, blue };
     };
     const grey = stamp("circle", GREY);
-    const { classes, colors } = this.points;
-    const own = classes.map((_, k) => (colors ? stamp(this.shapeOf(k), this.colorOf(k)) : null));
+    const { names, colors } = this.points;
+    const own = names.map((_, k) => (colors ? stamp(this.shapeOf(k), this.colorOf(k)) : null));
     const chosen = stamp("circle", this.readable(SAME)), other = stamp("circle", this.readable(OTHER));
     return { r, grey, of: (k) => own[k] ?? chosen, stranger: (k) => own[k] ?? other, base: (k) => own[k] ?? grey };
   }
@@ -560,20 +586,20 @@ class Explorer {
     return x > -10 && y > -10 && x < this.width + 10 && y < this.height + 10;
   }
 
-  /** Rows drawn in full colour while the rest fades: the selection, and the chosen class or that of a single point. */
+  /** Rows drawn in full colour while the rest fades: the selection, and the chosen group or a single point's class. */
   strong() {
-    const rows = this.selectedRows, { labels, members } = this.points;
-    const lit = this.chosen >= 0 ? this.chosen : rows.length === 1 ? labels[rows[0]] : -1;
-    return lit >= 0 ? [...members[lit], ...rows] : rows;
+    const rows = this.selectedRows, { labels, members, peers } = this.points;
+    const lit = this.chosen >= 0 ? members[this.chosen] : rows.length === 1 ? peers[labels[rows[0]]] : [];
+    return lit.length ? [...lit.filter(this.isKept), ...rows] : rows;
   }
 
   drawBase() {
-    const ctx = this.context(this.base), { n, labels } = this.points, stamps = this.stampsNow();
+    const ctx = this.context(this.base), { n, groups } = this.points, stamps = this.stampsNow(), { order } = this;
     const faded = this.selectedRows.length > 0 || this.chosen >= 0, strong = this.strong();
     const pictured = this.pictures && this.sheet ? this.pictured() : new Set();
-    this.order ??= Uint32Array.from({ length: n }, (_, i) => i);
-    const seen = this.blend(ctx, [
-      [this.order, faded ? () => stamps.grey : stamps.base, faded ? 0.28 : this.points.colors ? 0.85 : 0.6],
+    const [, seen] = this.blend(ctx, [
+      [this.rest, () => stamps.grey, 0.16],
+      [order, faded ? () => stamps.grey : stamps.base, faded ? 0.28 : this.points.colors ? 0.85 : 0.6],
       [strong, stamps.of, 1],
     ]);
     let shown = 0;
@@ -583,32 +609,34 @@ class Explorer {
       if (!this.visible(x, y)) continue;
       shown++;
       this.drawPicture(ctx, i, x - half, y - half, PICTURE);
-      ctx.strokeStyle = this.points.colors ? this.colorOf(labels[i]) : GREY;
+      ctx.strokeStyle = this.points.colors ? this.colorOf(groups[i]) : GREY;
       ctx.lineWidth = 2;
       ctx.strokeRect(x - half, y - half, PICTURE, PICTURE);
     }
     ctx.globalAlpha = 1;
-    if (pictured.size) for (const i of strong) this.stamp(ctx, i, stamps.of(labels[i]));
-    const counts = seen < n ? [`${seen.toLocaleString("en")} of ${n.toLocaleString("en")} in view`] : [];
+    if (pictured.size) for (const i of strong) this.stamp(ctx, i, stamps.of(groups[i]));
+    const most = order.length, of = (part, whole) => `${part.toLocaleString("en")} of ${whole.toLocaleString("en")}`;
+    const counts = this.keptClass ? [`${of(most, n)} points match`] : [];
+    if (seen < most) counts.push(`${of(seen, most)} in view`);
     if (pictured.size) counts.push(`${shown.toLocaleString("en")} as pictures`);
     this.note.textContent = counts.join(", ");
   }
 
-  /** Stamp points pixel by pixel, far faster than drawImage without a graphics card; returns how many are in view. */
+  /** Stamp points pixel by pixel, far faster than drawImage without a graphics card; returns how many of each layer are in view. */
   blend(ctx, layers) {
     const { width, height } = this.base, across = width / this.width, down = height / this.height;
-    const { view } = this, { labels, xy } = this.points;
+    const { view } = this, { groups, xy } = this.points;
     if (this.image?.width !== width || this.image.height !== height) this.image = ctx.createImageData(width, height);
     const { data } = this.image, [r, g, b] = channels(this.page);
     new Uint32Array(data.buffer).fill(((255 << 24) | (b << 16) | (g << 8) | r) >>> 0);
-    let seen = 0;
+    const seen = layers.map(() => 0);
     layers.forEach(([rows, stampOf, alpha], layer) => {
       for (const i of rows) {
         const x = this.width / 2 + (xy[2 * i] - view.x) * view.scale; // toScreen, without making an array
         const y = this.height / 2 - (xy[2 * i + 1] - view.y) * view.scale;
         if (!this.visible(x, y)) continue;
-        if (layer === 0) seen++;
-        const { covered, half, red, green, blue } = stampOf(labels[i]);
+        seen[layer]++;
+        const { covered, half, red, green, blue } = stampOf(groups[i]);
         const left = Math.round((x - half) * across), top = Math.round((y - half) * down);
         for (let k = 0; k < covered.length; k += 3) {
           const px = left + covered[k], py = top + covered[k + 1];
@@ -635,7 +663,7 @@ class Explorer {
     if (this.places?.scale === scale && this.places.points === this.points) return this.places.rows;
     const taken = new Map(), rows = new Set();
     for (let i = 0; i < n; i++) {
-      if (cells[i] < 0) continue;
+      if (cells[i] < 0 || !this.isKept(i)) continue;
       const x = xy[2 * i] * scale, y = xy[2 * i + 1] * scale, column = Math.floor(x / step), row = Math.floor(y / step);
       let free = true;
       for (let place = 0; place < 9 && free; place++) {
@@ -656,7 +684,7 @@ class Explorer {
   }
 
   drawOver() {
-    const ctx = this.context(this.over), { labels, members, colors } = this.points;
+    const ctx = this.context(this.over), { groups, members, colors } = this.points;
     const stamps = this.stampsNow(), { r } = stamps, rows = this.selectedRows;
     const only = rows.length === 1 ? rows[0] : -1, mark = this.current >= 0 ? this.current : this.hover;
     const ring = (i, radius, color, width, dash = []) => {
@@ -671,8 +699,8 @@ class Explorer {
       }
       ctx.setLineDash([]);
     };
-    const pointed = !colors && this.chosen < 0 && only < 0 && mark >= 0 ? members[labels[mark]] : [];
-    for (const i of pointed) this.stamp(ctx, i, stamps.of(labels[i]));
+    const pointed = !colors && this.chosen < 0 && only < 0 && mark >= 0 ? members[groups[mark]].filter(this.isKept) : [];
+    for (const i of pointed) this.stamp(ctx, i, stamps.of(groups[i]));
     if (only >= 0) this.drawNeighbours(ctx, only, ring);
     else if (rows.length <= MOST_RINGS) for (const i of rows) ring(i, r + 1.5, this.text, 1.2);
     if (only >= 0) ring(only, r + 5, this.text, 2.5);
@@ -683,7 +711,7 @@ class Explorer {
 
   /** Lines to the nearest points in the embedding space: solid within the class, dashed and orange to others. */
   drawNeighbours(ctx, only, ring) {
-    const [x, y] = this.toScreen(only), { labels } = this.points, { r, of, stranger } = this.stampsNow();
+    const [x, y] = this.toScreen(only), { labels, groups } = this.points, { r, of, stranger } = this.stampsNow();
     for (const { row } of this.neighbours(only)) {
       if (row < 0) continue;
       const same = labels[row] === labels[only], color = this.readable(same ? SAME : OTHER);
@@ -695,11 +723,11 @@ class Explorer {
       ctx.moveTo(x, y);
       ctx.lineTo(nx, ny);
       ctx.stroke();
-      this.stamp(ctx, row, (same ? of : stranger)(labels[row]));
+      this.stamp(ctx, row, (same ? of : stranger)(groups[row]));
       ring(row, r + 3, color, 2, same ? [] : [4, 3]);
     }
     ctx.setLineDash([]);
-    this.stamp(ctx, only, of(labels[only]));
+    this.stamp(ctx, only, of(groups[only]));
   }
 
   drawLasso(ctx) {
@@ -722,7 +750,8 @@ class Explorer {
   }
 
   under(px, py) {
-    return this.points && this.view ? this.grid.nearest(...this.toData(px, py), REACH / this.view.scale) : -1;
+    if (!this.points || !this.view) return -1;
+    return this.grid.nearest(...this.toData(px, py), REACH / this.view.scale, this.isKept);
   }
 
   down(event) {
@@ -766,7 +795,7 @@ class Explorer {
       else this.select(i < 0 ? [] : [this.points.ids[i]]);
     } else if (drag.lassoing && lasso.length > 2) {
       const polygon = lasso.map(([x, y]) => this.toData(x, y)), { ids, xy } = this.points;
-      this.select(ids.filter((_, i) => inside(polygon, xy[2 * i], xy[2 * i + 1])), polygon);
+      this.select(ids.filter((_, i) => this.isKept(i) && inside(polygon, xy[2 * i], xy[2 * i + 1])), polygon);
     }
   }
 
@@ -797,7 +826,7 @@ class Explorer {
   showCard(i) {
     this.card.hidden = i < 0;
     if (i < 0) return;
-    const { ids, classes, labels, cells } = this.points;
+    const { ids, classes, labels, cells, grouped, names, groups } = this.points;
     const picture = this.sheet && cells[i] >= 0;
     this.cardPicture.hidden = !picture;
     if (picture) {
@@ -807,6 +836,7 @@ class Explorer {
       this.drawPicture(ctx, i, 0, 0, 160);
     }
     this.cardClass.textContent = classes[labels[i]];
+    this.cardGroup.textContent = grouped ? `${grouped.by}: ${names[groups[i]]}` : "";
     this.cardId.textContent = ids[i];
     this.card.dataset.id = ids[i];
     const [x, y] = this.toScreen(i), { offsetWidth, offsetHeight } = this.card;
@@ -832,15 +862,15 @@ class Explorer {
 
   /** To the next point in a direction: the nearest within 45 degrees of it. */
   step(dx, dy) {
-    const { n, xy } = this.points;
+    const { xy } = this.points;
     let from = this.current >= 0 ? this.current : this.hover;
     if (from < 0) {
       const rows = this.selectedRows;
       if (rows.length) return this.setCurrent(rows[0]);
-      return this.setCurrent(this.grid.nearest(this.view.x, this.view.y, 1e12));
+      return this.setCurrent(this.grid.nearest(this.view.x, this.view.y, 1e12, this.isKept));
     }
     let best = -1, least = Infinity;
-    for (let i = 0; i < n; i++) {
+    for (const i of this.order) {
       const x = xy[2 * i] - xy[2 * from], y = xy[2 * i + 1] - xy[2 * from + 1];
       const along = x * dx + y * dy, aside = Math.abs(x * dy - y * dx);
       if (along <= 0 || aside > along) continue;

@@ -20,9 +20,9 @@ function mount(parent) {
     off: (name, act) => heard.removeEventListener(name, act),
   };
   it.update = (data) => {
-    const before = it.data;
+    const before = it.data, differs = (name) => JSON.stringify(before[name]) !== JSON.stringify(data[name]);
     it.data = data;
-    for (const name of ["points", "sheet"]) if (before[name] !== data[name]) fire(name);
+    for (const name of ["points", "sheet", "kept"]) if (differs(name)) fire(name);
     fire("height"); // a new theme comes as just another call, and measuring looks at the colours again
     const said = JSON.stringify(data.selected), echo = it.sent.lastIndexOf(said);
     if (echo >= 0) it.sent.splice(0, echo + 1);
@@ -32,7 +32,7 @@ function mount(parent) {
       fire("selected");
     }
     values.near = data.near;
-    if (JSON.stringify(before.near) !== JSON.stringify(data.near)) fire("near");
+    if (differs("near")) fire("near");
   };
   const arrived = ({ detail }) => {
     for (const name of ["points", "sheet"]) if (it.data[name] === detail) fire(name);

@@ -1,0 +1,52 @@
+"""What merging training labels costs: the drop of each loss, paired by seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from labkit.figures import style
+from labkit.runs.compare import is_share, paired_difference
+from labkit.runs.schema import RunError
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from labkit.runs.read import Run
+
+
+def drops(
+    runs: Iterable[Run],
+    losses: Sequence[str],
+    names: Mapping[str, str],
+    metric: str = "R@1",
+    plain: str = "omniglot",
+    merged: str = "omniglot-merged",
+) -> go.Figure:
+    """Merged minus plain, one line a loss: every seed, the mean, and its 95 % t interval where two seeds are there."""
+    import plotly.graph_objects as go
+
+    everything = list(runs)
+    scale, unit = (100, " (points)") if is_share(metric) else (1, "")
+    found = {}
+    for loss in losses:
+        try:
+            found[names.get(loss, loss)] = paired_difference(everything, f"{merged}_{loss}", f"{plain}_{loss}", metric)
+        except RunError:
+            continue  # a loss whose runs are not there yet is left out
+    order = sorted(found, key=lambda name: found[name].mean)
+    dots = [(scale * value, name) for name in order for value in found[name].differences]
+    half = [0.0 if d.high != d.high else scale * (d.high - d.mean) for d in (found[name] for name in order)]
+    seeds = go.Scatter(
+        x=[x for x, _ in dots], y=[y for _, y in dots], mode="markers", name="one seed",
+        marker={"symbol": "circle", "size": 7, "color": style.COLORS[4]},
+    )  # fmt: skip
+    means = go.Scatter(
+        x=[scale * found[name].mean for name in order], y=order, mode="markers", name="mean, 95 % interval",
+        marker={"symbol": "diamond", "size": 10, "color": style.COLORS[0]},
+        error_x={"type": "data", "array": half, "color": style.COLORS[0], "thickness": 2, "width": 5},
+    )  # fmt: skip
+    fig = style.figure(seeds, means, x=f"test {metric}, merged minus plain{unit}", height=130 + 30 * len(order))
+    fig.update_layout(margin={"l": 30 + 8 * max(map(len, order), default=10)})
+    fig.update_yaxes(categoryorder="array", categoryarray=order)
+    return fig
