@@ -16,6 +16,7 @@ from labkit.figures.static import small_multiples
 from labkit.figures.toy import Trained, on_circles, train
 from labkit.widgets.explorer import Control, book_html
 from labkit.widgets.formula import Derivative, FormulaError, parse
+from labkit.widgets.live import LiveFigure, Shell
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -52,7 +53,7 @@ def explore_derivatives() -> Designer | None:
 
     live = Designer() if mode() == "live" else None
     if live is not None:
-        display(live.box)
+        live.show()
     if mode() == "book":
         controls = [
             Control("preset", "derivative", tuple(PRESETS), START, menu=True),
@@ -149,13 +150,12 @@ def side_by_side(figures: tuple[go.Figure, ...]) -> go.Figure:
     return fig
 
 
-class Designer:
+class Designer(Shell):
     """The live form: a formula or five points, whichever was touched last; a mistake in a formula is named."""
 
     def __init__(self) -> None:
         """Build the widgets and draw once."""
         import ipywidgets as widgets
-        import plotly.graph_objects as go
 
         wide = {"description_width": "initial"}
         self.preset = widgets.Dropdown(options=list(PRESETS), value=START, description="start from", style=wide)
@@ -175,8 +175,7 @@ class Designer:
         self.message = widgets.HTML()
         self.quiet = False
         self.set_points()
-        self.figure = go.FigureWidget(side_by_side(three(self.derivative(), self.seed.value)))
-        self.figure.layout.width = 840  # three panels need more than the usual width
+        self.live = LiveFigure(side_by_side(three(self.derivative(), self.seed.value)))
         self.preset.observe(self.chosen, "value")
         self.formula.observe(self.typed, "value")
         self.source.observe(self.changed, "value")
@@ -185,10 +184,7 @@ class Designer:
             point.observe(self.moved, "value")
         texts = widgets.VBox([self.preset, self.formula, self.source, self.seed])
         row = widgets.HBox([texts, widgets.HBox(self.points)], layout=widgets.Layout(flex_flow="row wrap"))
-        self.box = widgets.VBox([row, self.message, self.figure])
-
-    def _ipython_display_(self) -> None:
-        """It is on the page already."""
+        self.box = widgets.VBox([row, self.message])
 
     def derivative(self) -> str | Points:
         """What the reader wants: the formula's text, or the points."""
@@ -239,7 +235,4 @@ class Designer:
             self.message.value = f"<b>✗</b> {html.escape(str(error))}"
             return
         self.message.value = ""
-        with self.figure.batch_update():
-            for old, trace in zip(self.figure.data, new.data):
-                old.update(trace.to_plotly_json(), overwrite=False)
-            self.figure.layout.update(new.layout)
+        self.live.draw(new)

@@ -15,6 +15,7 @@ from typing import Any
 from labkit.course.mode import mode
 from labkit.course.show import caption, display_html, picture
 from labkit.figures.static import small_multiples
+from labkit.widgets.live import LiveFigure, Shell
 
 Draw = Callable[..., Any]
 MOST_FRAMES = 200  # of a figure in the book
@@ -56,7 +57,7 @@ def explore(
 
     explorer = Explorer(draw, controls) if live and mode() == "live" else None
     if explorer is not None:
-        display(explorer.box)
+        explorer.show()
     if mode() == "book":
         display_html(book_html(draw, controls) + caption(alt))
     else:
@@ -77,41 +78,28 @@ def shown(controls: Sequence[Control], name: str, value: Any) -> str:
     return next((control.text(value) for control in controls if control.name == name), str(value))
 
 
-class Explorer:
+class Explorer(Shell):
     """The live form. Keyboard: Tab reaches a control, arrows change it."""
 
     def __init__(self, draw: Draw, controls: Sequence[Control]) -> None:
         """Build the widgets and draw once."""
         import ipywidgets as widgets
-        import plotly.graph_objects as go
 
         self.draw = draw
         self.controls = {control.name: make_widget(control) for control in controls}
-        self.figure = go.FigureWidget(draw(**self.values()))
+        self.live = LiveFigure(draw(**self.values()))
         for widget in self.controls.values():
             widget.observe(self.changed, "value")
         parts = [with_player(control, self.controls[control.name]) for control in controls]
-        row = widgets.HBox(parts, layout=widgets.Layout(flex_flow="row wrap"))
-        self.box = widgets.VBox([row, self.figure], layout=widgets.Layout(margin="0 0 16px 0"))
+        self.box = widgets.HBox(parts, layout=widgets.Layout(flex_flow="row wrap"))
 
     def values(self) -> dict[str, Any]:
         """The present setting."""
         return {name: widget.value for name, widget in self.controls.items()}
 
-    def _ipython_display_(self) -> None:
-        """It is on the page already."""
-
     def changed(self, change: Any) -> None:
         """Draw anew, in place: the view that the reader has turned or zoomed to stays."""
-        new = self.draw(**self.values())
-        with self.figure.batch_update():
-            if [t.type for t in new.data] == [t.type for t in self.figure.data]:
-                for old, trace in zip(self.figure.data, new.data):
-                    old.update(trace.to_plotly_json(), overwrite=False)
-            else:
-                self.figure.data = []
-                self.figure.add_traces(new.data)
-            self.figure.layout.update(new.layout)
+        self.live.draw(self.draw(**self.values()))
 
 
 def make_widget(control: Control) -> Any:

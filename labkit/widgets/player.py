@@ -9,6 +9,7 @@ from labkit.course.show import caption, display_html, picture
 from labkit.figures.static import small_multiples
 from labkit.figures.toy_frames import NAMES, frame_figure, frames_of
 from labkit.widgets.explorer import Control, book_html
+from labkit.widgets.live import LiveFigure, Shell
 
 LAYOUTS = ("ring", "random")
 IN_BOOK = ("pnp-o", "pnp-ib", "pnp-ds", "pnp-dq", "smooth-ap")  # 5 losses × 2 layouts × 20 steps
@@ -27,7 +28,7 @@ def explore_training() -> Player | None:
 
     live = Player() if mode() == "live" else None
     if live is not None:
-        display(live.box)
+        live.show()
     if mode() == "book":
         display_html(book_html(frame_of_book, book_controls()) + caption(ALT))
     else:
@@ -46,7 +47,7 @@ def book_controls() -> list[Control]:
     return [
         Control("loss", "loss", tuple(NAMES[loss] for loss in IN_BOOK), NAMES[START], menu=True),
         Control("layout", "layout", LAYOUTS, "ring", menu=True),
-        Control("step", "training step", kept, steps[0]),
+        Control("step", "training step", kept, steps[0], play=True),
     ]
 
 
@@ -55,13 +56,12 @@ def frame_of_book(loss: str, layout: str, step: int) -> Any:
     return frame_figure(next(key for key, name in NAMES.items() if name == loss), layout, step)
 
 
-class Player:
+class Player(Shell):
     """The live form. Keyboard: Tab reaches the play button and the slider, space plays and pauses, arrows step."""
 
     def __init__(self) -> None:
         """Build the widgets and draw once."""
         import ipywidgets as widgets
-        import plotly.graph_objects as go
 
         last = len(frames_of(START, "ring").steps) - 1
         self.loss = widgets.Dropdown(
@@ -71,14 +71,11 @@ class Player:
         self.play = widgets.Play(min=0, max=last, value=0, interval=250, description="play the training")
         self.frame = widgets.IntSlider(0, 0, last, description="frame", layout=widgets.Layout(width="420px"))
         widgets.link((self.play, "value"), (self.frame, "value"))
-        self.figure = go.FigureWidget(self.drawn())
+        self.live = LiveFigure(self.drawn())
         for widget in (self.loss, self.layout, self.frame):
             widget.observe(self.changed, "value")
         menus = widgets.HBox([self.loss, self.layout], layout=widgets.Layout(flex_flow="row wrap"))
-        self.box = widgets.VBox([menus, widgets.HBox([self.play, self.frame]), self.figure])
-
-    def _ipython_display_(self) -> None:
-        """It is on the page already."""
+        self.box = widgets.VBox([menus, widgets.HBox([self.play, self.frame])])
 
     def drawn(self) -> Any:
         """The figure of the present frame."""
@@ -87,8 +84,4 @@ class Player:
 
     def changed(self, change: Any) -> None:
         """Move the points, in place."""
-        new = self.drawn()
-        with self.figure.batch_update():
-            for old, trace in zip(self.figure.data, new.data):
-                old.x, old.y = trace.x, trace.y
-            self.figure.layout.title.text = new.layout.title.text
+        self.live.draw(self.drawn())

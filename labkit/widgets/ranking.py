@@ -9,6 +9,7 @@ from typing import Any
 from labkit.course.mode import mode
 from labkit.figures.metrics import ranking_metrics
 from labkit.widgets.explorer import Control, explore
+from labkit.widgets.live import LiveFigure, Shell
 
 LISTS = {
     "one hit at the top": (1, 0, 0, 0, 0, 0, 0, 0, 0, 0),
@@ -23,10 +24,8 @@ def explore_ranking(num_relevant: int = 4) -> RankingExplorer | None:
     """Swap two items by clicking one after the other; all metrics answer at once. Beneath, the lists of MPA Table 3."""
     live = None
     if mode() == "live":
-        from IPython.display import display
-
         live = RankingExplorer(LISTS["hits at 1, 3, 7, 10"], num_relevant)
-        display(live.box)
+        live.show()
     controls = [
         Control("name", "list", tuple(LISTS), "hits at 1, 3, 7, 10", menu=True),
         Control("k", "cut-off k", tuple(range(1, 11)), 10),
@@ -45,13 +44,12 @@ def draw_named(name: str, k: int) -> Any:
     return ranking_metrics(LISTS[name], k, 4)
 
 
-class RankingExplorer:
+class RankingExplorer(Shell):
     """Ten items as buttons: the first click marks one, the second swaps it with another."""
 
     def __init__(self, relevance: Sequence[int], num_relevant: int) -> None:
         """Build the widgets and draw once."""
         import ipywidgets as widgets
-        import plotly.graph_objects as go
 
         self.relevance, self.num_relevant = list(relevance), num_relevant
         self.marked: int | None = None
@@ -60,13 +58,10 @@ class RankingExplorer:
             item.on_click(partial(self.clicked, place))
         self.k = widgets.IntSlider(len(self.items), 1, len(self.items), description="cut-off k")
         self.k.observe(lambda change: self.draw(), "value")
-        self.figure = go.FigureWidget(ranking_metrics(tuple(relevance), self.k.value, num_relevant))
+        self.live = LiveFigure(ranking_metrics(tuple(relevance), self.k.value, num_relevant))
         told = widgets.HTML("Click an item, then another: they change places. ✓ is relevant, rank 1 is on the left.")
-        self.box = widgets.VBox([told, widgets.HBox(self.items), self.k, self.figure])
+        self.box = widgets.VBox([told, widgets.HBox(self.items), self.k])
         self.label()
-
-    def _ipython_display_(self) -> None:
-        """It is on the page already."""
 
     def clicked(self, place: int, button: Any = None) -> None:
         """Mark, or swap with what is marked."""
@@ -89,7 +84,4 @@ class RankingExplorer:
 
     def draw(self) -> None:
         """All metrics of the present order."""
-        new = ranking_metrics(tuple(self.relevance), self.k.value, self.num_relevant)
-        with self.figure.batch_update():
-            self.figure.data[0].update(new.data[0].to_plotly_json())
-            self.figure.layout.title.text = new.layout.title.text
+        self.live.draw(ranking_metrics(tuple(self.relevance), self.k.value, self.num_relevant))

@@ -37,7 +37,7 @@ def explore_retrieval(
     live = None
     if mode() == "live":
         live = Explorer(draw, controls)
-        display(live.box)
+        live.show()
     alt = (
         f"Queries {' and '.join(still)}, drawn by {VENDOR}, and the ten nearest drawings of unseen emoji, "
         f"compared by {', by '.join(ways)}. "

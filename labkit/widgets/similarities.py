@@ -21,10 +21,8 @@ def explore_similarities() -> SimilarityExplorer | None:
     """
     live = None
     if mode() == "live":
-        from IPython.display import display
-
         live = SimilarityExplorer()
-        display(live.box)
+        live.show()
     controls = [
         Control("item", "item", (ITEM, "N1"), ITEM, menu=True),
         Control("similarity", "its similarity", tuple(round(0.03 + 0.04 * n, 2) for n in range(25)), SIMILARITY),

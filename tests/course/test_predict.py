@@ -31,7 +31,7 @@ def test_a_wrong_guess_is_told_kindly():
 def test_without_python_the_answer_is_folded_away(monkeypatch, build):
     shown = []
     monkeypatch.setenv("LABKIT_BUILD", build)
-    monkeypatch.setattr("IPython.display.display", lambda *things: shown.extend(things))
+    monkeypatch.setattr("IPython.display.display", lambda *things, **how: shown.extend(things))
     assert predict("Is 1 < 2?", ["yes", "no"], "yes", "Because.") is None
     text = shown[0].data
     assert "Is 1 &lt; 2?" in text

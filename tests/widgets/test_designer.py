@@ -158,7 +158,7 @@ def test_all_points_at_zero_train_nothing_and_break_nothing(short):
 @pytest.mark.parametrize("build", ["live", "notebook", "book"])
 def test_it_shows_in_every_form(short, monkeypatch, build):
     shown = []
-    monkeypatch.setattr("IPython.display.display", lambda *things: shown.extend(things))
+    monkeypatch.setattr("IPython.display.display", lambda *things, **how: shown.extend(things))
     monkeypatch.setenv("LABKIT_BUILD", build)
     monkeypatch.setattr(designer, "IN_BOOK", (0, 1))
     live = explore_derivatives()

@@ -43,7 +43,7 @@ def omniglot(tmp_path_factory):
 def displayed(monkeypatch):
     """What would be shown."""
     found = []
-    monkeypatch.setattr("IPython.display.display", lambda *things: found.extend(things))
+    monkeypatch.setattr("IPython.display.display", lambda *things, **how: found.extend(things))
     return found
 
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import plotly.graph_objects as go
@@ -11,6 +12,7 @@ from labkit.course import show as showing
 from labkit.figures import style
 from labkit.widgets import explorer as module
 from labkit.widgets.explorer import Control, Explorer, book_html, explore, thinned
+from labkit.widgets.live import MIME, bundle
 
 X = np.linspace(0, 1, 5)
 POWER = Control("power", "power p", (1.0, 2.0, 3.0, 4.0), 2.0)
@@ -28,16 +30,21 @@ def draw(power, kind="line"):
 def displayed(monkeypatch):
     """What would be shown."""
     found = []
-    monkeypatch.setattr("IPython.display.display", lambda *things: found.extend(things))
+    monkeypatch.setattr("IPython.display.display", lambda *things, **how: found.extend(things))
     return found
 
 
-def test_a_moved_slider_redraws_in_place():
+def test_a_moved_slider_redraws_in_place(monkeypatch):
+    sent = []
+    handle = SimpleNamespace(update=lambda content, raw: sent.append(content))
+    monkeypatch.setattr("IPython.display.display", lambda *things, **how: handle)
     live = Explorer(draw, [POWER, KIND])
-    trace = live.figure.data[0]
+    live.show()
     live.controls["power"].value = 3.0
-    assert live.figure.data[0] is trace
-    np.testing.assert_allclose(trace.y, X**3)
+    (content,) = sent
+    assert content[MIME]["layout"]["uirevision"] == "kept"  # the reader's view stays
+    assert content[MIME] == bundle(draw(3.0))[MIME]
+    np.testing.assert_allclose(live.figure.data[0].y, X**3)
     assert live.figure.layout.title.text == "p = 3.0"
     live.controls["kind"].value = "points"
     assert live.figure.data[0].mode == "markers"
@@ -67,7 +74,8 @@ def test_live_shows_the_widget_and_the_picture_beneath(displayed):
     live = explore(draw, [POWER], [{"power": 1.0}, {"power": 3.0}], "Powers of x.")
     assert live is not None
     assert displayed[0] is live.box
-    assert 'alt="Powers of x."' in displayed[1].data
+    assert MIME in displayed[1]
+    assert 'alt="Powers of x."' in displayed[2].data
 
 
 def test_a_built_notebook_holds_only_the_picture(displayed, monkeypatch):
