@@ -1,43 +1,38 @@
 """A figure on a live page, drawn anew in place.
 
-JupyterLab's own plotly renderer draws it: loaded once a page, it keeps zoom and camera between drawings. A FigureWidget
-would send all of plotly.js, 5 MB, with every figure, and stays blank where that takes longer than two seconds.
+plotly.js goes to the page once; every figure uses it. A FigureWidget would bring its own copy, 5 MB, with every figure,
+and stays blank where that takes longer than two seconds.
 """
 
 from __future__ import annotations
 
 import json
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-MIME = "application/vnd.plotly.v1+json"
+SCRIPT = Path(__file__).with_name("live.js")
 
 
 class LiveFigure:
-    """The figure that is on the page now."""
+    """The figure that is on the page now, and its widget."""
 
     def __init__(self, figure: go.Figure) -> None:
-        """Not on the page yet."""
+        """A widget to be put on the page."""
         self.figure = figure
-        self.handle: Any = None
-
-    def show(self) -> None:
-        """Put it on the page, beneath what the cell has shown so far."""
-        from IPython.display import display
-
-        self.handle = display(bundle(self.figure), raw=True, display_id=True)
+        self.widget = view_class()(spec=spec(figure), library=library())
 
     def draw(self, figure: go.Figure) -> None:
         """Show another figure in its place."""
         self.figure = figure
-        if self.handle is not None:
-            self.handle.update(bundle(figure), raw=True)
+        self.widget.spec = spec(figure)
 
 
 class Shell:
-    """Controls (`box`) with a live figure beneath; a shell sets both."""
+    """Controls with a live figure beneath; a shell sets `box`, its controls, and `live`."""
 
     box: Any
     live: LiveFigure
@@ -49,19 +44,50 @@ class Shell:
 
     def show(self) -> None:
         """Put controls and figure on the page."""
+        import ipywidgets as widgets
         from IPython.display import display
 
-        display(self.box)
-        self.live.show()
+        display(widgets.VBox([self.box, self.live.widget], layout=widgets.Layout(margin="0 0 16px 0")))
 
     def _ipython_display_(self) -> None:
         """It is on the page already."""
 
 
-def bundle(figure: go.Figure) -> dict[str, Any]:
-    """What the page gets; the same uirevision tells plotly.js to keep the reader's view."""
+def spec(figure: go.Figure) -> str:
+    """What the page gets; the same uirevision tells plotly.js to keep the reader's zoom and camera."""
     content = json.loads(figure.to_json())
     content["layout"].setdefault("uirevision", "kept")
-    content["config"] = {"displaylogo": False, "responsive": True}
-    title = (content["layout"].get("title") or {}).get("text") or "figure"
-    return {MIME: content, "text/plain": f"[{title}]"}
+    return json.dumps(content, separators=(",", ":"))
+
+
+@cache
+def library() -> Any:
+    """The carrier of plotly.js, one for the kernel."""
+    import anywidget
+    import traitlets
+    from plotly.offline import get_plotlyjs
+
+    class Library(anywidget.AnyWidget):  # type: ignore[misc]
+        """Code that figures fetch from here."""
+
+        _esm = "export default {}"
+        code = traitlets.Unicode().tag(sync=True)
+
+    return Library(code=get_plotlyjs())
+
+
+@cache
+def view_class() -> Any:
+    """The widget of one figure; made when first used, so that importing this module needs no Jupyter."""
+    import anywidget
+    import ipywidgets as widgets
+    import traitlets
+
+    class FigureView(anywidget.AnyWidget):  # type: ignore[misc]
+        """A figure, drawn by the script beside this file."""
+
+        _esm = SCRIPT.read_text(encoding="utf-8")
+        spec = traitlets.Unicode().tag(sync=True)
+        library = traitlets.Instance(anywidget.AnyWidget).tag(sync=True, **widgets.widget_serialization)
+
+    return FigureView

@@ -35,7 +35,7 @@ def test_every_query_is_there(gallery):
 
 def test_query_and_way_redraw_the_live_form(gallery, displayed):
     live = explore_retrieval(gallery)
-    assert displayed[0] is live.box
+    assert displayed[0].children[0] is live.box
     assert "<img alt=" in displayed[-1].data
     first = live.figure.layout.title.text, live.figure.data[0].source
     live.controls["query"].value = "taxi"
