@@ -75,9 +75,19 @@ labkit.predict(
 (100 * table).round(1)  # means over the queries, among these 1201 drawings
 
 # %% [markdown]
+# ## The gallery as a map
+#
+# A network maps each image to a vector; here of 64 numbers. A projection (UMAP) brings the vectors to the plane, so that
+# near points are mostly near in 64 dimensions, too. In JupyterLab and in the book: point at a dot to see its drawing,
+# click it to see its nearest neighbours in the *64-dimensional* space, draw round some with Shift to see them all.
+
+# %%
+labkit.explore_embeddings("emoji_pnp-dq_s0", "umap")
+
+# %% [markdown]
 # ## A metric and a loss
 #
-# A network maps each image to a vector, its **embedding**. The similarity of two items is the cosine of their vectors,
+# The vector of an image is its **embedding**. The similarity of two items is the cosine of their vectors,
 # $s_{ij}$. Everything else follows from these numbers.
 #
 # | | metric | loss |
