@@ -38,7 +38,7 @@ def explore_embeddings(
     if mode() == "notebook":
         from IPython.display import display
 
-        display(picture(still(panels), words))
+        display(picture(still(panels), words, few_colors=True))
         return None
     if mode() == "book":
         display_html(book_html(panels) + caption(words))
