@@ -1,63 +1,100 @@
-"""Home: what labkit is, and the catalogue of losses."""
+"""Home: what this is, the runs at a glance, what they were made on, and three things to try."""
+
+from pathlib import Path
 
 import streamlit as st
+from common import all_runs, as_text, devices, roots, warn_about_problems
 
-from labkit.losses import CATALOG, Card
-from labkit.papers import PAPERS, errata
+from labkit.runs import Run
+from labkit.runs.claims import VERDICTS, findings
 
-ERRATA = errata()
-FAMILIES = {
-    "ranking": "Ranking: the metric itself, smoothed",
-    "proxy": "Proxies: one or several vectors stand for a class",
-    "softmax": "Softmax: classification used for retrieval",
-    "pair": "Pairs: the baselines the papers compare with",
-}
+HERE = Path(__file__).parent
+MARKS = dict(zip(VERDICTS, ("✓", "±", "✗", "–", "…")))
+WIDTHS = [0.8, 0.8, 1.2, 1.5, 1.5]  # of the columns of VERDICTS: room for their words in a narrow window
+TO_TRY = (
+    (
+        "retrieval.py", "See what goes wrong", ":material/image_search:",
+        "The hardest queries first: what two networks find for the same picture, and where the right ones are.",
+    ),
+    (
+        "losses_page.py", "Design a loss", ":material/functions:",
+        "Type how hard a positive with R negatives before it is pulled, see the loss, train a toy with it.",
+    ),
+    (
+        "compare.py", "Weigh a difference", ":material/bar_chart:",
+        "Every seed, intervals, and paired differences to a baseline of your choice.",
+    ),
+)  # fmt: skip
 
 
-def matches(card: Card, words: str) -> bool:
-    text = " ".join((card.name, card.title, card.family, card.paper, card.equation, *card.errata)).lower()
-    return all(word in text for word in words.lower().split())
+def at_a_glance(runs: list[Run]) -> list[dict]:
+    """A row a preset: how many runs, losses and seeds there are, and how many runs have not finished."""
+    rows = []
+    for preset in sorted({run.preset for run in runs}):
+        own = [run for run in runs if run.preset == preset]
+        rows.append(
+            {
+                "preset": preset or "not known",
+                "runs": len(own),
+                "configurations": len({run.group for run in own}),
+                "seeds": len({run.seed for run in own if run.seed is not None}),
+                "not finished": sum(run.status != "finished" for run in own),
+                "CPU hours": round(sum(hours(run) for run in own), 2),
+            }
+        )
+    return rows
 
 
-def show(card: Card) -> None:
-    with st.expander(f"**{card.title}**  ·  {card.equation}"):
-        st.latex(card.latex)
-        st.markdown(f"*{card.paper}*, {card.equation}. Name: `{card.name}`.")
-        if card.defaults:
-            rows = [{"option": k, "default": str(v), "from": source} for k, (v, source) in card.defaults.items()]
-            st.table(rows, border="horizontal", hide_index=True)
-        if card.errata:
-            st.markdown("Errata that concern it")
-            st.table([{"id": e, "what": ERRATA[e]} for e in card.errata], border="horizontal", hide_index=True)
-        if card.released:
-            st.info(f"Released code: {card.released}", icon=":material/code:")
+def hours(run: Run) -> float:
+    """CPU hours of a run, 0 if not recorded."""
+    seconds = (run.summary or {}).get("cpu_seconds")
+    return seconds / 3600 if isinstance(seconds, int | float) else 0.0
+
+
+@st.cache_data(ttl=60, show_spinner=False)
+def verdicts(where: tuple[Path, ...], count: int) -> dict[str, int]:
+    """How many of the papers' claims held in these runs, and how many did not."""
+    found = [finding.verdict for finding in findings(all_runs())]
+    return {verdict: found.count(verdict) for verdict in VERDICTS}
 
 
 st.title("Train on what you measure")
 st.markdown(
     "Recall@k, average precision, nDCG, edit distance, rotated IoU and human perception are not differentiable. "
     "Four papers show ways round that; labkit holds their losses and metrics, exact, and says where paper and "
-    "released code differ."
+    "released code differ. This dashboard shows real runs: their embeddings, what they retrieve, how they compare."
 )
 
-left, right = st.columns([3, 1], vertical_alignment="bottom")
-words = left.text_input(
-    "Find a loss", key="find", bind="query-params", placeholder="name, paper, equation or erratum id"
+st.subheader("Three things to try")
+for column, (page, label, icon, words) in zip(st.columns(3), TO_TRY):
+    with column.container(border=True, height="stretch"):
+        st.page_link(HERE / page, label=f"**{label}**", icon=icon)
+        st.caption(words)
+
+st.subheader("The runs at a glance")
+runs = all_runs()
+warn_about_problems(runs)
+usable = [run for run in runs if not run.problems]
+if not usable:
+    where = ", ".join(f"`{as_text(str(path))}`" for path in roots())
+    st.info(
+        f"There is no run in {where}. Train one: `python -m labkit train toy`; `make runs` makes the recorded ones.",
+        icon=":material/info:",
+    )
+else:
+    st.markdown(f"{len(usable)} runs. Made on: **{as_text(devices(usable))}**.")
+    if all(run.device == "cpu" for run in usable if run.device):
+        st.caption(
+            "No GPU was used. Networks and data sets are small: absolute results of the papers are out of reach."
+        )
+    st.dataframe(at_a_glance(usable), hide_index=True)
+
+st.subheader("The papers' claims in these runs")
+counts = verdicts(roots(), len(usable))
+for column, (verdict, count) in zip(st.columns(WIDTHS), counts.items()):
+    column.metric(f"{MARKS[verdict]} {verdict}", count)
+st.caption(
+    "A claim held where the 95 % interval of every paired difference lies on the claimed side of zero, with at least "
+    "three seeds."
 )
-family = right.selectbox("Family", ["all", *FAMILIES], key="family", bind="query-params")
-
-found = [c for c in CATALOG.values() if matches(c, words) and family in ("all", c.family)]
-st.caption(f"Showing {len(found)} of {len(CATALOG)} losses")
-if not found:
-    st.warning("No loss matches. Clear the search box or choose another family.")
-for name, heading in FAMILIES.items():
-    cards = [c for c in found if c.family == name]
-    if cards:
-        st.subheader(heading)
-        for card in cards:
-            show(card)
-
-st.divider()
-st.markdown("**Sources**")
-for paper in PAPERS.values():
-    st.markdown(f"- {paper.citation}")
+st.page_link(HERE / "papers.py", label="Every claim with its evidence", icon=":material/article:")

@@ -1,49 +1,45 @@
-"""Home, run by Streamlit's own test driver: the catalogue is there, search and filter work, strange input is shown."""
-
-from pathlib import Path
+"""Home: what there is to see, counted; it opens without runs and with broken ones; its links lead to pages."""
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from labkit.losses import CATALOG
-from labkit.papers import errata
-
-HOME = Path(__file__).parents[2] / "dashboard" / "home.py"
+from labkit.runs import find_runs
+from labkit.runs.claims import VERDICTS, findings
+from labkit.runs.read import RECORDED
 
 
-@pytest.fixture
-def home() -> AppTest:
-    return AppTest.from_file(str(HOME), default_timeout=30).run()
+def test_home_opens_and_says_what_this_is(page, situation):
+    opened = page("app")
+    assert not opened.exception
+    assert opened.title[0].value == "Train on what you measure"
+    if situation == "none":
+        assert "labkit train toy" in opened.info[0].value
+    if situation == "corrupt":
+        assert "cannot be used" in opened.expander[0].label
 
 
-def titles(page: AppTest) -> list[str]:
-    return [expander.label.split("**")[1] for expander in page.expander]
+@pytest.mark.parametrize("situation", ["many"], indirect=True)
+def test_runs_seeds_and_devices_are_counted(page):
+    opened = page("app")
+    runs = [run for run in find_runs(RECORDED) if not run.problems]
+    table = opened.dataframe[0].value.set_index("preset")
+    assert table["runs"].sum() == len(runs)
+    assert table.loc["toy", "runs"] == sum(run.preset == "toy" for run in runs)
+    assert table.loc["toy", "seeds"] == 10
+    said = " ".join(element.value for element in (*opened.markdown, *opened.caption))
+    assert f"{len(runs)} runs. Made on: **cpu " in said
+    assert "No GPU was used" in said
 
 
-def test_every_loss_has_its_card(home):
-    assert not home.exception
-    assert sorted(titles(home)) == sorted(card.title for card in CATALOG.values())
-    assert f"Showing {len(CATALOG)} of {len(CATALOG)} losses" in home.caption[0].value
+@pytest.mark.parametrize("situation", ["many"], indirect=True)
+def test_claims_are_those_of_the_runs(page):
+    opened = page("app")
+    found = [finding.verdict for finding in findings(find_runs(RECORDED))]
+    shown = {metric.label.partition(" ")[2]: int(metric.value) for metric in opened.metric}
+    assert shown == {verdict: found.count(verdict) for verdict in VERDICTS}
 
 
-def test_search_and_family_narrow_the_list(home):
-    home.text_input(key="find").input("saeki").run()
-    assert titles(home) == ["MPA", "MPA-DW", "MPA-AP"]
-    home.text_input(key="find").input("E-PNP-1").run()
-    assert "PNP-Iu" in titles(home)
-    home.text_input(key="find").input("").run()
-    home.selectbox(key="family").select("pair").run()
-    assert len(titles(home)) == sum(card.family == "pair" for card in CATALOG.values())
-
-
-def test_nothing_found_says_what_to_do(home):
-    home.text_input(key="find").input("<b>no such loss</b>").run()
-    assert not home.exception
-    assert titles(home) == []
-    assert "Clear the search box" in home.warning[0].value
-
-
-def test_every_erratum_on_a_card_has_a_text():
-    known = errata()
-    assert {erratum for card in CATALOG.values() for erratum in card.errata} <= set(known)
-    assert all(len(text) > 20 for text in known.values())
+@pytest.mark.parametrize("situation", ["one"], indirect=True)
+def test_three_things_to_try_lead_to_pages(page):
+    opened = page("app")
+    links = [element.proto.page for element in opened.get("page_link")]
+    assert links == ["retrieval", "losses", "compare", "papers"]

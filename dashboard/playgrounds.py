@@ -1,0 +1,222 @@
+"""Playgrounds of the Losses page: sliders round figure functions, one for each kind of loss."""
+
+import streamlit as st
+from common import as_text
+
+from labkit.figures.circle import loss_arrows
+from labkit.figures.pnp import ap_against_pnp, gradient_assignment
+from labkit.figures.proxies import ONE_PROXY, gradient_arrows
+from labkit.figures.recall_at_k import GALLERY, moved_gallery
+from labkit.figures.sgsl import GAMMAS, OTHERS, gate, shares, soft_maximum
+from labkit.figures.sigmoids import smoothed_cutoff, smoothed_step, smoothed_step_slope
+from labkit.losses import Card
+from labkit.widgets.designer import PRESETS, SEEDS, curve, embedding, made, trained
+from labkit.widgets.formula import ALLOWED
+
+TAUS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5]
+OF_VARIANT = {
+    "pnp-o": "PNP-O", "pnp-iu": "PNP-I_u, Eq. 6", "pnp-iu-exact": "PNP-I_u, Eq. 6", "pnp-ib": "PNP-I_b, b = 2",
+    "pnp-ds": "PNP-D_s", "pnp-dq": "PNP-D_q, α = 1", "from-derivative": "nothing beyond R = 5",
+}  # fmt: skip
+
+
+def draw(fig, key: str, alt: str) -> None:
+    """A figure with its words, made for half a page: the title at the very top, the legend beneath."""
+    beneath = -0.02 if fig.layout.xaxis.visible is False else -0.25
+    fig.update_layout(
+        title={"y": 1, "yanchor": "top", "pad": {"t": 14}},
+        legend={"orientation": "h", "x": 0, "xanchor": "left", "y": beneath, "yanchor": "top"},
+    )
+    st.plotly_chart(fig, theme=None, key=key, alt=alt)
+
+
+def pick(label: str, options, value, key: str):
+    """A slider over a few values, in the URL."""
+    return st.select_slider(label, options, value, key=key, bind="query-params")
+
+
+@st.fragment
+def pnp(card: Card) -> None:
+    """Gradient assignment, the derivative designer, and the circle."""
+    assignment, designer, circle = st.tabs(["Gradient assignment", "Derivative designer", "On the circle"])
+    with assignment:
+        left, middle, right = st.columns(3)
+        alpha = left.slider("α of D_q", 0.5, 8.0, 1.0, 0.5, key="alpha", bind="query-params")
+        b = middle.slider("b of I_b", 0.5, 8.0, 4.0, 0.5, key="b", bind="query-params")
+        largest = right.slider("largest R", 2, 50, 10, key="largest", bind="query-params")
+        draw(
+            gradient_assignment(alpha, b, float(largest)), "assignment",
+            f"Derivative of every PNP loss over R, α = {alpha:g}, b = {b:g}: I rises, D falls (PNP Fig. 3).",
+        )  # fmt: skip
+    with designer:
+        design(card)
+    with circle:
+        on_circle(card, "tau")
+
+
+def design(card: Card) -> None:
+    """Any derivative as text, its loss, and a toy network trained with it when asked for."""
+    names = list(PRESETS)
+    left, right = st.columns([1, 2])
+    preset = left.selectbox(
+        "Start from", names, names.index(OF_VARIANT[card.name]), key=f"preset-{card.name}", bind="query-params"
+    )
+    typed = right.text_input(
+        "∂L/∂R, a formula of R", key="formula", bind="query-params",
+        placeholder=PRESETS[preset], help=f"Empty: the preset's. Allowed: {as_text(ALLOWED)}.",
+    )  # fmt: skip
+    text = typed.strip() or PRESETS[preset]
+    try:
+        loss = made(text)
+    except ValueError as error:
+        st.error(as_text(str(error)), icon=":material/error:")
+        return
+    st.caption("R: negatives before the positive. Left its pull ∂L/∂R, right the loss, its integral.")
+    curves = curve(loss.derivative, "∂L/∂R", 0), curve(loss.value, "loss", 1)
+    alts = f"The derivative {text} over R.", f"The loss whose derivative is {text}, over R."
+    for column, fig, key, alt in zip(st.columns(2), curves, ("derivative", "integral"), alts):
+        fig.update_xaxes(title={"text": "R"})  # the caption says what it is; more would be cut off
+        with column:
+            draw(fig, key, alt)
+    left, right = st.columns([3, 2], vertical_alignment="bottom")
+    seed = left.slider("Seed of the toy", min(SEEDS), max(SEEDS), 1, key="seed", bind="query-params")
+    if right.button("Train the toy", width="stretch"):
+        st.session_state["designed"] = (text, seed)
+    if st.session_state.get("designed") == (text, seed):
+        show_toy(text, seed)
+
+
+def show_toy(text: str, seed: int) -> None:
+    """The toy's unseen classes before and after 150 steps with this loss."""
+    try:
+        with st.spinner("Training the toy"):
+            found = trained(text, seed)
+    except ValueError as error:
+        st.error(as_text(str(error)), icon=":material/error:")
+        return
+    before, after = found.recall
+    alt = f"Unseen classes on the circle: R@1 {100 * before:.0f} % before training, {100 * after:.0f} % after."
+    draw(embedding(found), "toy", alt)
+    st.caption(f"One network, seed {seed}, 150 steps, trained just now on this CPU. Other seeds differ: try them.")
+
+
+@st.fragment
+def smooth_ap(card: Card) -> None:
+    """The smoothed step, its slope, AP's derivative, and the circle."""
+    step, against, circle = st.tabs(["Smoothed step", "AP against PNP", "On the circle"])
+    with step:
+        tau = pick("temperature τ", TAUS, 0.05, "step-tau")
+        draw(smoothed_step(tau), "step", f"The step that a rank counts and its sigmoid, τ = {tau:g}.")
+        draw(smoothed_step_slope(tau), "slope", f"Where the sigmoid passes a gradient, τ = {tau:g}.")
+    with against:
+        alpha = st.slider("α of D_q", 0.5, 8.0, 2.0, 0.5, key="alpha", bind="query-params")
+        alt = "AP's derivative for 0 to 3 positives in front, and D_q's: AP pulls less where positives lead."
+        draw(ap_against_pnp(alpha), "against", alt)
+    with circle:
+        on_circle(card, "tau")
+
+
+@st.fragment
+def recall_at_k(card: Card) -> None:
+    """A gallery with one item to move, the smoothed cut-off, and the circle."""
+    left, right = st.columns(2)
+    with left:
+        tau_rank = pick("τ₁, on ranks", [0.1, 0.2, 0.5, 1.0, 2.0, 5.0], 1.0, "tau_rank")
+    with right:
+        tau_sim = pick("τ₂, on similarities", TAUS, 0.01, "tau_sim")
+    ranking, cutoff, circle = st.tabs(["A ranking", "Smoothed cut-off", "On the circle"])
+    with ranking:
+        left, right = st.columns(2)
+        item = left.selectbox("Item to move", list(GALLERY), 4, key="item", bind="query-params")
+        place = right.slider("its similarity", 0.0, 1.0, GALLERY[item][0], 0.01, key=f"s-{item}", bind="query-params")
+        alt = f"Items of a gallery with {item} at similarity {place:g}, the pull on each, recall@k and rs@k."
+        draw(moved_gallery(item, place, tau_rank, tau_sim), "gallery", alt)
+    with cutoff:
+        draw(smoothed_cutoff(tau_rank), "cutoff", f"The smoothed “among the first k” for five k, τ₁ = {tau_rank:g}.")
+    with circle:
+        on_circle(card, "tau_sim")
+
+
+@st.fragment
+def proxies(card: Card) -> None:
+    """Three classes with proxies; one sample can be moved."""
+    left, right = st.columns(2)
+    angle = left.slider("angle of sample x (degrees)", 0, 355, 60, 5, key="angle", bind="query-params")
+    centers = right.slider(
+        "proxies a class", 1, 3, 2, key="centers", bind="query-params", disabled=card.title in ONE_PROXY,
+        help="ProxyNCA and ProxyAnchor have one.",
+    )  # fmt: skip
+    alt = f"{card.title}: samples and proxies of three classes with their gradients as arrows, x at {angle} degrees."
+    draw(gradient_arrows(angle, card.title, centers), "arrows", alt)
+    st.caption("Scale 8 and no regulariser: with the papers' 16 to 32 all but one weight would vanish in a plane.")
+
+
+@st.fragment
+def sgsl(card: Card) -> None:
+    """The soft maximum, how it shares out its gradient, the gate, and the circle."""
+    maximum, floor, circle = st.tabs(["Soft maximum", "The gate", "On the circle"])
+    with maximum:
+        left, right = st.columns(2)
+        others = left.selectbox("Cosines of the other classes", list(OTHERS), key="others", bind="query-params")
+        with right:
+            gamma = pick("γ", list(GAMMAS), 30.0, "gamma")
+        alt = f"The soft maximum of {others} over γ, between the maximum and its bound; chosen: {gamma:g}."
+        draw(soft_maximum(others, gamma), "maximum", alt)
+        draw(shares(others, gamma), "shares", f"Share of the gradient of each other class at γ = {gamma:g}.")
+    with floor:
+        draw(gate(), "gate", "Least softmax loss over label smoothing, for four data sets, and the gate at 3.")
+    with circle:
+        on_circle(card, "gamma")
+
+
+@st.fragment
+def softmax(card: Card) -> None:
+    """Class vectors and samples; one can be moved, and made longer or shorter where the loss does not normalise."""
+    on_circle(card, "scale" if card.name == "norm-softmax" else "")
+
+
+@st.fragment
+def pairs(card: Card) -> None:
+    """Two points to move, one of each class."""
+    on_circle(card, "")
+
+
+def on_circle(card: Card, option: str) -> None:
+    """The gradient arrows of any loss; option: one of its own that a slider may change."""
+    left, right = st.columns(2)
+    angle = left.slider("angle of x, class A (degrees)", 0, 355, 60, 5, key="angle", bind="query-params")
+    chosen, other, length = {}, 20, 1.0
+    with right:
+        if option in ("tau", "tau_sim"):
+            chosen[option] = pick("τ on the circle", TAUS, 0.2, "circle-tau")
+        if option == "gamma":
+            chosen[option] = pick("γ on the circle", list(GAMMAS), 30.0, "circle-gamma")
+        if option == "scale":
+            chosen[option] = pick("scale s", [1.0, 2.0, 4.0, 8.0, 16.0], 4.0, "scale")
+        if card.family == "pair":
+            other = st.slider("angle of z, class B (degrees)", 0, 355, 20, 5, key="other", bind="query-params")
+        if card.family == "softmax" and not option:
+            length = st.slider("length of x", 0.2, 2.0, 1.0, 0.1, key="length", bind="query-params")
+    draw(
+        loss_arrows(card.name, angle, other, length, **chosen), "circle",
+        f"{card.title}: gradient arrows of samples on the unit circle, x at {angle} degrees.",
+    )  # fmt: skip
+    st.caption("An arrow shows −∂L/∂x, a step of gradient descent. The longest has always the same length.")
+
+
+def playground(card: Card) -> None:
+    """The playground that suits a loss."""
+    if card.family == "proxy":
+        proxies(card)
+    elif card.family == "pair":
+        pairs(card)
+    elif card.name.startswith("sgsl"):
+        sgsl(card)
+    elif card.family == "softmax":
+        softmax(card)
+    elif card.name.startswith("recall-at-k"):
+        recall_at_k(card)
+    elif card.name == "smooth-ap":
+        smooth_ap(card)
+    else:
+        pnp(card)

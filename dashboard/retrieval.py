@@ -1,0 +1,201 @@
+"""Retrieval: a query and its nearest points in up to three runs, where its positives are, and the hardest queries."""
+
+import random
+from pathlib import Path
+
+import pandas as pd
+import streamlit as st
+from common import as_text, finished_runs
+
+from labkit.data.files import DataError
+from labkit.figures.retrieval_grid import Cell, addresses, positive_ranks, row_html
+from labkit.runs import Run, RunError
+from labkit.runs.read import RECORDED
+from labkit.runs.retrieval import Found, Points, find, per_query, read_points, same_data
+from labkit.widgets.embedding.sheet import NO_SHEET, find_sheet
+
+ORDERS = {"hardest first": True, "easiest first": False, "as recorded": None}
+SHOWN = ("R@1", "R@5", "R@10", "AP", "nDCG@10")
+MOST_RUNS = 3
+EVERY = "all classes"
+
+
+@st.cache_resource(max_entries=24, show_spinner=False)
+def points_of(path: Path, changed: float, _run: Run) -> Points | str:
+    """The recorded points of a run, or what is wrong with them."""
+    try:
+        return read_points(_run)
+    except RunError as error:
+        return str(error)
+
+
+@st.cache_data(max_entries=24, show_spinner="Ranking every query")
+def queries_of(path: Path, changed: float, _points: Points) -> pd.DataFrame | str:
+    """Metrics of every query of a run, or why there are none."""
+    try:
+        return per_query(_points)
+    except RunError as error:
+        return str(error)
+
+
+@st.cache_resource(max_entries=6, show_spinner=False)
+def pictures_of(name: str, ids: tuple[str, ...]):
+    """Sheet, decoded sheet and cells of these ids; None where the data set has no pictures."""
+    try:
+        cells, sheet = find_sheet(RECORDED / "sprites", name, ids)
+        return None if sheet is NO_SHEET else (sheet, sheet.open(), cells)
+    except (DataError, OSError):
+        return None
+
+
+def version(run: Run) -> tuple[Path, float]:
+    """What a cached reading of a run depends on."""
+    files = ("embeddings.safetensors", "samples.parquet")
+    return run.path, max((run.path / name).stat().st_mtime for name in files)
+
+
+def start_with(runs: list[Run]) -> list[str]:
+    """The run with the highest test R@1, and beside it the untrained network."""
+    ordered = sorted(runs, key=lambda run: run.value("R@1") or 0.0, reverse=True)
+    control = [run for run in ordered if run.loss == "untrained"]
+    return list(dict.fromkeys(run.id for run in [*ordered[:1], *control[:1], *ordered[1:2]]))[:2]
+
+
+def go_to(name: str | None) -> None:
+    """Before the page is drawn anew: another query."""
+    if name is not None:
+        st.session_state["query"] = name
+
+
+def choose_query(table: pd.DataFrame, run: Run) -> tuple[str, pd.DataFrame]:
+    """Menus of class, order and query; the chosen id, and the table in that order."""
+    left, middle, right = st.columns([2, 1, 1])
+    names = [EVERY, *sorted(table["class"].unique())]
+    wanted = left.selectbox("Class (type to search)", names, key="class", bind="query-params")
+    order = middle.selectbox("Order of queries", list(ORDERS), key="order", bind="query-params")
+    right.slider("Found items shown", 5, 30, 10, key="top", bind="query-params")
+    some = table if wanted == EVERY else table[table["class"] == wanted]
+    if ORDERS[order] is not None:
+        some = some.sort_values("AP", ascending=ORDERS[order], kind="stable")
+    ids = list(some["id"])
+    left, back, forth, chance = st.columns([4, 1, 1, 1], vertical_alignment="bottom")
+    chosen = left.selectbox(f"Query: {len(ids):,} of {len(table):,}", ids, key="query", bind="query-params")
+    place = ids.index(chosen)
+    before, after = (ids[place - 1] if place else None), (ids[place + 1] if place + 1 < len(ids) else None)
+    back.button("Previous", on_click=go_to, args=(before,), disabled=before is None, width="stretch")
+    forth.button("Next", on_click=go_to, args=(after,), disabled=after is None, width="stretch")
+    chance.button("Random", on_click=lambda: go_to(random.choice(ids)), width="stretch")
+    if ORDERS[order] is not None:
+        st.caption(
+            f"Number {place + 1:,} of {len(ids):,} by average precision (AP) in the first run, {as_text(run.id)}."
+        )
+    return chosen, some
+
+
+def cells_of(points: Points, query: int, found: Found, count: int, data: str) -> list[Cell]:
+    """The query and the first items found, with their pictures where the data set has some."""
+    rows = [query, *found.order[:count].tolist()]
+    pictures = pictures_of(data, points.ids)
+    shown = addresses(pictures[0], pictures[1], pictures[2][rows].tolist()) if pictures else [""] * len(rows)
+    names = [points.class_names[row] if pictures else f"{points.class_names[row]}: {points.ids[row]}" for row in rows]
+    cells = [Cell("query", "", names[0], points.ids[query], shown[0])]
+    for place, row in enumerate(rows[1:]):
+        detail = f"{points.ids[row]}, similarity {found.similarity[place]:.3f}"
+        mark = "✓" if found.hit[place] else "✗"
+        cells.append(Cell(mark, str(place + 1), names[place + 1], detail, shown[place + 1]))
+    return cells
+
+
+def show_run(run: Run, points: Points, query: str) -> Found | None:
+    """The row of one run; None, with the reason, if it has not recorded the query."""
+    st.markdown(f"**{as_text(run.id)}**")
+    if query not in points.row:
+        st.info("This run has not recorded this query. Choose a run that keeps the same points.")
+        return None
+    found = find(points, points.row[query])
+    cells = cells_of(points, points.row[query], found, st.session_state["top"], run.data_name)
+    st.html(row_html(cells, f"What {run.id} finds for the query"))
+    return found
+
+
+def show_numbers(found: dict[str, Found], others: int) -> None:
+    """Metrics of this query in every run, and where all its positives are."""
+    st.dataframe(
+        [
+            {"run": name}
+            | {metric: f"{100 * one.metrics[metric]:.1f} %" for metric in SHOWN if metric in one.metrics}
+            | {"ranks of its positives": ", ".join(map(str, one.ranks))}
+            for name, one in found.items()
+        ],
+        hide_index=True,
+    )  # fmt: skip
+    st.plotly_chart(
+        positive_ranks({name: one.ranks for name, one in found.items()}, others), theme=None, key="ranks",
+        alt="Ranks of all positives of this query, one row a run: "
+        + "; ".join(f"{name}: {', '.join(map(str, one.ranks[:20]))}" for name, one in found.items()),
+    )  # fmt: skip
+
+
+def show_all(some: pd.DataFrame, total: int, tables: dict[str, pd.DataFrame]) -> None:
+    """Every query in the chosen order, with its AP in each run."""
+    wide = some[["id", "class", "first positive"]].copy()
+    for name, table in tables.items():
+        wide[f"AP of {name} (%)"] = some["id"].map(table.set_index("id")["AP"]).mul(100).round(1)
+    st.caption(f"Showing {len(some):,} of {total:,} queries. First positive: its rank in the first run.")
+    st.dataframe(wide, hide_index=True, height=320)
+
+
+@st.fragment
+def explore(read: dict[str, tuple[Run, Points]]) -> None:
+    """All that changes with the query."""
+    tables = {name: queries_of(*version(run), points) for name, (run, points) in read.items()}
+    for name, problem in tables.items():
+        if isinstance(problem, str):
+            st.warning(f"{as_text(name)}: {as_text(problem)}")
+    tables = {name: table for name, table in tables.items() if not isinstance(table, str)}
+    if not tables:
+        return
+    first = read[next(iter(tables))]
+    table = tables[first[0].id]
+    query, some = choose_query(table, first[0])
+    st.caption("✓ and a solid frame: the query's class. ✗ and a dashed frame: another class. Under the cursor: its id.")
+    found = {name: show_run(*read[name], query) for name in tables}
+    grid = {name: one for name, one in found.items() if one is not None}
+    show_numbers(grid, len(first[1]) - 1)
+    with st.expander("All queries, in this order", icon=":material/list:"):
+        show_all(some, len(table), tables)
+
+
+st.title("Retrieval")
+groups = same_data(finished_runs())
+if not groups:
+    st.info("No finished run has kept embeddings. Train one that does: `python -m labkit train toy`.")
+    st.stop()
+left, right = st.columns([1, 2])
+data = left.selectbox(
+    "Data and setting", list(groups), key="data", bind="query-params",
+    on_change=lambda: st.session_state.pop("runs", None),  # other data, other runs: begin with two of them again
+)  # fmt: skip
+runs = {run.id: run for run in groups[data]}
+chosen = right.multiselect(
+    f"Runs to compare (up to {MOST_RUNS} of {len(runs)})", list(runs), default=start_with(groups[data]), key="runs",
+    bind="query-params", max_selections=MOST_RUNS,
+)  # fmt: skip
+if not chosen:
+    st.info("Choose a run.")
+    st.stop()
+read = {}
+for name in chosen:
+    points = points_of(*version(runs[name]), runs[name])
+    if isinstance(points, str):
+        st.warning(f"This run cannot be used: {as_text(points)}")
+    else:
+        read[name] = (runs[name], points)
+if read:
+    st.caption(
+        f"Rankings are {next(iter(read.values()))[1].told}, by cosine similarity. "
+        "With fewer items to confuse, numbers differ from the run's test metrics."
+    )
+    if len({points.ids for _, points in read.values()}) > 1:
+        st.warning("These runs have recorded different points: their ranks and metrics cannot be compared.")
+    explore(read)
