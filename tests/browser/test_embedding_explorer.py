@@ -376,7 +376,7 @@ def test_in_streamlit_python_sees_the_lasso_and_a_rerun_keeps_the_view(page, ser
     at, random = places(page, data), np.random.default_rng(6)
 
     def wait_for_python(ids):
-        said = "text => document.querySelector('[data-testid=stCode]').innerText === text"
+        said = "text => document.querySelector('[data-testid=stCode]')?.innerText === text"
         page.wait_for_function(said, arg=json.dumps(ids))
 
     for _ in range(3):

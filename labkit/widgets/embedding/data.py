@@ -32,11 +32,21 @@ ROWS_AT_ONCE = 1024
 
 
 @dataclass(frozen=True)
+class Grouping:
+    """What the colours stand for: a name, the group of every point (n,), and what the groups are called."""
+
+    by: str
+    numbers: Whole
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class ExplorerData:
     """Points of one run: ids that never change, places in the plane, classes, embeddings, pictures.
 
     xy is float32 (n, 2), labels are rows of `classes`, embeddings are float32 (n, d) of length one, cells are places
-    in the sprite sheet or -1. near and similarity (n, k) are empty unless `with_neighbours` has filled them.
+    in the sprite sheet or -1. near and similarity (n, k) are empty unless `with_neighbours` has filled them. Colours
+    stand for classes unless there is a `grouping`; whether a neighbour is right is always about classes.
     """
 
     title: str
@@ -51,6 +61,7 @@ class ExplorerData:
     sheet: Sheet
     near: Whole
     similarity: Floats
+    grouping: Grouping | None = None
 
     def __len__(self) -> int:
         """The number of points."""
@@ -68,23 +79,30 @@ class ExplorerData:
         return f"{self.method.upper()}, {shown}, {len(self.classes)} classes"
 
     @property
+    def colors(self) -> Grouping:
+        """What the colours stand for."""
+        return self.grouping or Grouping("class", self.labels, self.classes)
+
+    @property
     def colored(self) -> bool:
-        """Whether every class has a colour and a shape of its own."""
-        return len(self.classes) <= MOST_COLORS
+        """Whether every group has a colour and a shape of its own."""
+        return len(self.colors.names) <= MOST_COLORS
 
     @cached_property
     def packed(self) -> bytes:
         """The points for the page: length of a JSON head, the head, then arrays of four-byte numbers."""
-        number = range(len(self.classes))
+        number, grouping = range(len(self.colors.names)), self.grouping
         head = {
             "title": self.title, "subtitle": self.subtitle, "ids": self.ids, "classes": self.classes,
             "colors": [COLORS[k % len(COLORS)] for k in number] if self.colored else None,
             "shapes": [SHAPES[k] for k in number] if self.colored else None,
             "size": self.sheet.size, "columns": self.sheet.columns, "k": self.near.shape[1],
+            "grouped": {"by": grouping.by, "names": grouping.names} if grouping else None,
         }  # fmt: skip
         text = json.dumps(head, separators=(",", ":")).encode()
         text += b" " * (-len(text) % 4)  # the arrays must begin at a multiple of four
-        arrays = (self.xy, self.labels, self.cells, self.near, self.similarity)
+        arrays = [self.xy, self.labels, self.cells, self.near, self.similarity]
+        arrays += [grouping.numbers] if grouping else []
         return struct.pack("<I", len(text)) + text + b"".join(array.tobytes() for array in arrays)
 
     @cached_property
@@ -148,10 +166,11 @@ def classes_of(samples: pd.DataFrame) -> tuple[Whole, tuple[str, ...]]:
 
 def subset(data: ExplorerData, rows: NDArray[Any]) -> ExplorerData:
     """Some of the points, in the order of the rows; neighbours, which name rows, are dropped."""
+    grouping = data.grouping and replace(data.grouping, numbers=data.grouping.numbers[rows])
     return replace(
         data, ids=tuple(data.ids[i] for i in rows), xy=data.xy[rows], labels=data.labels[rows],
         embeddings=data.embeddings[rows], cells=data.cells[rows],
-        near=np.zeros((len(rows), 0), np.int32), similarity=np.zeros((len(rows), 0), np.float32),
+        near=np.zeros((len(rows), 0), np.int32), similarity=np.zeros((len(rows), 0), np.float32), grouping=grouping,
     )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 // The embedding explorer: one module for JupyterLab (anywidget), Streamlit (streamlit.js) and the book (book.js).
-// It reads points, sheet, selected, near, kept, group and height from a model, and gives back stable ids (selected) and
-// the lasso's corners in data coordinates (lasso), never rows of a table or pixels. Neighbours and counts are about
-// classes (labels); colours, shapes and the legend are about groups, which are the classes unless Python says otherwise.
+// It reads points, sheet, selected, near, kept, below, group and height from a model, and gives back stable ids
+// (selected) and the lasso's corners in data coordinates (lasso), never rows of a table or pixels. Neighbours and counts
+// are about classes (labels); colours, shapes and the legend about groups: the classes, if Python names no others.
 const REACH = 14; // pixels from a point within which it is under the cursor
 const MARGIN = 26; // pixels left free round the points
 const THUMB = 40; // pixels of a picture in the strip
@@ -37,6 +37,7 @@ const STYLE = `
 .labkit-embedding .legend button[aria-pressed="true"] { background: var(--tint); color: inherit; }
 .labkit-embedding .legend canvas { width: 14px; height: 14px; }
 .labkit-embedding .legend select { max-width: 22em; }
+.labkit-embedding .legend span { max-width: 20em; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .labkit-embedding .stage { position: relative; overflow: hidden; border: 1px solid var(--line); border-radius: 8px;
   touch-action: none; cursor: grab; user-select: none; }
 .labkit-embedding .stage.lassoing { cursor: crosshair; }
@@ -59,8 +60,9 @@ const STYLE = `
 .labkit-embedding .strip canvas { display: block; width: ${THUMB}px; height: ${THUMB}px; border-radius: 3px; }
 .labkit-embedding .strip span { padding: 0 4px; }
 .labkit-embedding .strip b { font-size: 12px; padding: 0 4px; }
-.labkit-embedding .strip canvas + b { position: absolute; right: -2px; bottom: -2px; border-radius: 5px 0 3px 0;
-  background: var(--page); }
+.labkit-embedding .strip canvas + b { position: absolute; right: -2px; top: ${THUMB - 12}px; background: var(--page);
+  border-radius: 5px 0 3px 0; }
+.labkit-embedding .strip small { display: block; font-size: 11px; }
 .labkit-embedding .help { margin: 4px 0 0; font-size: 13px; }
 .labkit-embedding .heard { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 .labkit-embedding [hidden] { display: none !important; }
@@ -354,6 +356,7 @@ class Explorer {
     this.order = kept ? all.filter(this.isKept) : all;
     this.rest = kept ? all.filter((i) => !this.isKept(i)) : [];
     this.places = null;
+    this.setCurrent(-1);
     this.setHover(-1);
     this.draw(true);
   }
@@ -433,7 +436,8 @@ class Explorer {
     if (!this.points) return;
     const { grouped, names, members, colors } = this.points;
     if (!colors) {
-      const label = make("label", "soft", grouped ? `${grouped.by}, ${names.length} of them: ` : `${names.length} classes: `);
+      const words = grouped ? `${names.length} values of ${grouped.by}: ` : `${names.length} classes: `;
+      const label = make("label", "soft", words);
       const menu = label.appendChild(make("select"));
       menu.append(new Option("all grey: point at one, or choose", "-1"));
       names.forEach((name, k) => menu.append(new Option(`${name} (${members[k].length})`, String(k))));
@@ -622,7 +626,7 @@ class Explorer {
     this.note.textContent = counts.join(", ");
   }
 
-  /** Stamp points pixel by pixel, far faster than drawImage without a graphics card; returns how many of each layer are in view. */
+  /** Stamp points pixel by pixel, far faster than drawImage without a graphics card; counts what is in view. */
   blend(ctx, layers) {
     const { width, height } = this.base, across = width / this.width, down = height / this.height;
     const { view } = this, { groups, xy } = this.points;
@@ -699,8 +703,8 @@ class Explorer {
       }
       ctx.setLineDash([]);
     };
-    const pointed = !colors && this.chosen < 0 && only < 0 && mark >= 0 ? members[groups[mark]].filter(this.isKept) : [];
-    for (const i of pointed) this.stamp(ctx, i, stamps.of(groups[i]));
+    const pointed = !colors && this.chosen < 0 && only < 0 && mark >= 0 ? members[groups[mark]] : [];
+    for (const i of pointed) if (this.isKept(i)) this.stamp(ctx, i, stamps.of(groups[i]));
     if (only >= 0) this.drawNeighbours(ctx, only, ring);
     else if (rows.length <= MOST_RINGS) for (const i of rows) ring(i, r + 1.5, this.text, 1.2);
     if (only >= 0) ring(only, r + 5, this.text, 2.5);
@@ -771,13 +775,13 @@ class Explorer {
     if (!this.drag) return this.setHover(event.pointerType === "touch" ? -1 : this.under(px, py));
     const { drag } = this;
     drag.far ||= Math.hypot(px - drag.px, py - drag.py) > 4;
+    if (drag.lassoing) {
+      const last = this.lasso.at(-1); // corners count from the start, also while it may still become a click
+      if (Math.hypot(px - last[0], py - last[1]) >= 1) this.lasso.push([px, py]);
+    }
     if (!drag.far) return;
     this.setHover(-1);
-    if (drag.lassoing) {
-      const last = this.lasso.at(-1);
-      if (Math.hypot(px - last[0], py - last[1]) >= 1) this.lasso.push([px, py]);
-      return this.draw();
-    }
+    if (drag.lassoing) return this.draw();
     this.view.x = drag.x - (px - drag.px) / this.view.scale;
     this.view.y = drag.y + (py - drag.py) / this.view.scale;
     this.touched = true;
@@ -953,6 +957,7 @@ class Explorer {
     this.strip.replaceChildren();
     if (!this.points) return;
     const rows = this.selectedRows, { classes, labels, ids } = this.points;
+    this.strip.hidden = Boolean(this.model.get("below")) && rows.length !== 1;
     if (rows.length === 0) this.said.textContent = "Nothing selected.";
     else if (rows.length === 1) {
       const found = this.neighbours(rows[0]).filter(({ row }) => row >= 0);
@@ -967,10 +972,11 @@ class Explorer {
       for (const i of rows) counts.set(labels[i], (counts.get(labels[i]) ?? 0) + 1);
       const largest = [...counts].sort((a, b) => b[1] - a[1]);
       const text = largest.slice(0, 4).map(([label, count]) => `${count} × ${classes[label]}`).join(", ");
-      const cut = rows.length > MOST_THUMBS ? ` Showing ${MOST_THUMBS} of ${rows.length.toLocaleString("en")}.` : "";
+      const most = this.model.get("below") ? 0 : MOST_THUMBS; // the page itself shows what a lasso holds
+      const cut = most && rows.length > most ? ` Showing ${most} of ${rows.length.toLocaleString("en")}.` : "";
       const more = largest.length > 4 ? `, and ${largest.length - 4} more classes` : "";
       this.said.textContent = `${rows.length.toLocaleString("en")} selected: ${text}${more}.${cut}`;
-      for (const i of rows.slice(0, MOST_THUMBS)) this.addThumb(i, null);
+      for (const i of rows.slice(0, most)) this.addThumb(i, null);
     }
   }
 
@@ -983,7 +989,7 @@ class Explorer {
       const canvas = thumb.appendChild(make("canvas", "", "", { width: 2 * THUMB, height: 2 * THUMB }));
       this.drawPicture(canvas.getContext("2d"), i, 0, 0, 2 * THUMB);
     } else thumb.append(make("span", "", name));
-    if (same !== null) thumb.append(make("b", "", same ? "✓" : "✗"));
+    if (same !== null) thumb.append(make("b", "", same ? "✓" : "✗"), make("small", "", similarity.toFixed(3)));
     thumb.addEventListener("click", () => this.select([ids[i]]));
     thumb.addEventListener("pointerenter", () => this.setHover(i));
     thumb.addEventListener("pointerleave", () => this.setHover(-1));

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-PANEL = (4.6, 3.9)  # inches
+PANEL = (4.6, 3.9)  # inches, beside another
+ALONE = (7.2, 5.2)
 EXAMPLES = 5  # classes shown in colour where there are too many for all
 PLACES = 12  # pictures across, at most
 MARK = MARKS | {"triangle-down": "v", "circle-open": "o", "square-open": "s"}
@@ -27,12 +28,13 @@ def still(panels: Sequence[ExplorerData]) -> Figure:
     """One panel an explorer, side by side; colours, shapes and pictures as in the live form."""
     from matplotlib.figure import Figure
 
-    page = Figure(figsize=(PANEL[0] * len(panels), PANEL[1] + 0.7), dpi=90, facecolor="white", layout="constrained")
+    width, height = PANEL if len(panels) > 1 else ALONE
+    page = Figure(figsize=(width * len(panels), height + 0.7), dpi=90, facecolor="white", layout="constrained")
     handles: dict[str, Any] = {}
     for number, data in enumerate(panels):
         axes = page.add_subplot(1, len(panels), number + 1)
-        for label, handle in draw_points(axes, data):
-            handles.setdefault(plain(data.classes[label]), handle)
+        for group, handle in draw_points(axes, data):
+            handles.setdefault(shortened(plain(data.colors.names[group])), handle)
         draw_pictures(axes, data)
         axes.set_title(f"{plain(data.title)}\n{data.subtitle}", fontsize=10, color=TEXT)
         axes.set_aspect("equal", adjustable="datalim")
@@ -42,7 +44,7 @@ def still(panels: Sequence[ExplorerData]) -> Figure:
         handles.values(),
         handles.keys(),
         loc="outside lower center",
-        ncols=5 if len(panels) > 1 else 4,
+        ncols=5 if len(panels) > 1 else 3,
         fontsize=9,
         frameon=False,
         markerscale=1.6,
@@ -51,19 +53,20 @@ def still(panels: Sequence[ExplorerData]) -> Figure:
 
 
 def draw_points(axes: Axes, data: ExplorerData) -> list[tuple[int, Any]]:
-    """All classes in colour, or all grey but a few examples; returns what the legend names."""
-    shown = np.arange(len(data.classes))
+    """All groups in colour, or all grey but a few examples; returns what the legend names."""
+    names, numbers = data.colors.names, data.colors.numbers
+    shown = np.arange(len(names))
     if not data.colored:
         axes.scatter(data.xy[:, 0], data.xy[:, 1], s=9, c="#8a8a8a", alpha=0.5, linewidths=0)
-        shown = np.unique(np.linspace(0, len(data.classes) - 1, EXAMPLES).astype(int))
+        shown = np.unique(np.linspace(0, len(names) - 1, EXAMPLES).astype(int))
     drawn = []
-    for place, label in enumerate(shown):
-        x, y = data.xy[data.labels == label].T
+    for place, group in enumerate(shown):
+        x, y = data.xy[numbers == group].T
         shape, color = SHAPES[place], COLORS[place % len(COLORS)]
         face = "none" if shape.endswith("-open") else color
         width = 1.2 if face == "none" else 0
         handle = axes.scatter(x, y, s=18, marker=MARK[shape], facecolors=face, edgecolors=color, linewidths=width)
-        drawn.append((int(label), handle))
+        drawn.append((int(group), handle))
     return drawn
 
 
@@ -83,6 +86,11 @@ def draw_pictures(axes: Axes, data: ExplorerData) -> None:
         image = OffsetImage(np.asarray(whole.crop(data.sheet.box(int(cell)))), zoom=17 / data.sheet.size)
         frame = {"edgecolor": "#999999", "linewidth": 0.5}
         axes.add_artist(AnnotationBbox(image, (float(xy[0]), float(xy[1])), pad=0.08, bboxprops=frame))
+
+
+def shortened(name: str, longest: int = 26) -> str:
+    """A name that leaves room for others in the legend."""
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 
 def plain(text: str) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from labkit.widgets.embedding.data import ExplorerData, nearest
+from labkit.widgets.embedding.groups import matching
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,8 +15,13 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 
 
-def embedding_explorer(*panels: ExplorerData, key: str, height: int = 460) -> list[str]:
+def embedding_explorer(
+    *panels: ExplorerData, key: str, height: int = 460, search: str = "", below: bool = False
+) -> list[str]:
     """Show one explorer, or several side by side that select the same samples, and return the selected ids.
+
+    search: words in the names of classes; the points of all others become a faint background (see `matching`).
+    below: the page shows what a lasso holds itself, so the explorer does not.
 
     The selection is kept in `st.session_state[selection_key(key)]`; a page may set it before it calls this. The view
     stays through reruns, also where elements above come and go, which makes Streamlit mount the explorer anew.
@@ -37,6 +43,8 @@ def embedding_explorer(*panels: ExplorerData, key: str, height: int = 460) -> li
                         "sheet": sheet,
                         "selected": selected,
                         "near": nearest(data, selected[0]) if len(selected) == 1 else {},
+                        "kept": matching(data, search),
+                        "below": below,
                         "group": key if len(panels) > 1 else "",
                         "height": height,
                         "place": part(key, number),

@@ -1,0 +1,172 @@
+"""Train: choose data, loss and settings, start, watch, stop, resume; runs queue and go on when the page is closed."""
+
+import shlex
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from common import as_text, roots
+from train_watch import watch
+
+from labkit.commands.train import parse_settings
+from labkit.data.files import DataError
+from labkit.losses import CATALOG
+from labkit.runs.launch import enqueue
+from labkit.runs.read import OWN, RECORDED
+from labkit.runs.waiting import read_queue
+from labkit.training.config import BASELINES, Config, describe, load_config, loss_signature, preset_names
+from labkit.training.queue import Job
+from labkit.training.ready import check_data, check_loss, repair
+
+COMMON = {
+    "optimizer.lr": ("Learning rate", "of the network; proxies and class vectors have optimizer.proxy_lr"),
+    "train.evaluate_every": ("Evaluate every", "so many steps, on validation classes"),
+    "train.checkpoint_every": ("Checkpoint every", "so many steps; a killed run goes on there"),
+}
+CHOICES = {"convention": ("paper", "official")}
+MOST_SEEDS, LARGEST_SEED = 20, 999_999
+
+
+def own_root() -> Path:
+    """Where new runs go: the last folder of LABKIT_RUNS, else ./runs; never to the recorded ones."""
+    own = [path.resolve() for path in roots() if not path.resolve().is_relative_to(RECORDED.resolve())]
+    return own[-1] if own else OWN.resolve()
+
+
+def parse_seeds(text: str) -> tuple[int, ...]:
+    """ "0 1 2" or "0, 1, 2"."""
+    words = text.replace(",", " ").split()
+    if not words or not all(word.isascii() and word.isdigit() and int(word) <= LARGEST_SEED for word in words):
+        raise ValueError(f"Seeds are whole numbers from 0 to {LARGEST_SEED}, such as 0 1 2; got {text[:80]!r}")
+    if len(set(words)) > MOST_SEEDS:
+        raise ValueError(f"At most {MOST_SEEDS} seeds at a time; got {len(set(words))}")
+    return tuple(dict.fromkeys(map(int, words)))
+
+
+def typed_input(label: str, default: Any, key: str, about: str) -> str | None:
+    """An input of the default's type; its value as text if it was changed."""
+    options: dict[str, Any] = {"key": key, "help": about, "bind": "query-params"}
+    name = key.rpartition(".")[2]
+    if isinstance(default, bool):
+        value = st.toggle(label, default, **options)
+    elif isinstance(default, int):
+        value = st.number_input(label, value=default, step=1, **options)
+    elif isinstance(default, float):
+        value = st.number_input(label, value=default, step=abs(default) / 10 or 0.1, format="%g", **options)
+        value = None if value is None else float(f"{value:.6g}")  # steps of a tenth add up to 0.30000000000000004
+    elif name in CHOICES:
+        value = st.selectbox(label, CHOICES[name], CHOICES[name].index(default), **options)
+    else:
+        value = st.text_input(label, str(default), **options)
+        return None if value.strip() == str(default) else value.strip()
+    return None if value is None or value == default else str(value)
+
+
+def common_inputs(config: Config) -> dict[str, str]:
+    """Length and rates; a preset that counts epochs is asked for epochs."""
+    length = "train.epochs" if config.train.epochs else "train.steps"
+    shown = {length: ("Epochs" if config.train.epochs else "Steps", "length of the training"), **COMMON}
+    found = {}
+    for column, (name, (label, about)) in zip(st.columns(len(shown)), shown.items()):
+        section, _, entry = name.partition(".")
+        with column:
+            found[name] = typed_input(label, getattr(getattr(config, section), entry), f"{config.preset}.{name}", about)
+    return {name.rpartition(".")[2]: value for name, value in found.items() if value is not None}
+
+
+def loss_inputs(config: Config) -> dict[str, str]:
+    """The options on the loss's card, with what the preset has found to suit, else their defaults."""
+    if config.loss in BASELINES:
+        st.caption("This baseline is measured as it is: it has no options and takes no training step.")
+        return {}
+    signature = loss_signature(config.loss)
+    card = CATALOG[config.loss]
+    names = [*card.defaults, *(["convention"] if "convention" in signature else [])]
+    if not names:
+        st.caption(f"{card.title} has no options.")
+        return {}
+    found = {}
+    columns = st.columns(max(4, len(names)))
+    for column, name in zip(columns, names):
+        default = config.loss_options.get(name, signature[name].default)
+        about = card.defaults.get(name, ("", "the paper's formula, or that of the released code"))[1]
+        if name in config.loss_options:
+            about = f"set by the preset; {about}"
+        with column:
+            found[name] = typed_input(name, default, f"{config.preset}.{config.loss}.{name}", about)
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def choose() -> tuple[str, str, str]:
+    """Preset, loss and the line of seeds."""
+    left, middle, right = st.columns([2, 2, 1])
+    presets = preset_names()
+    preset = left.selectbox(
+        "Data set and setting (preset)", presets, presets.index("toy"), key="preset", bind="query-params"
+    )
+    losses = [*CATALOG, *BASELINES]
+    own = losses.index(load_config(preset).loss)
+    loss = middle.selectbox("Loss", losses, own, key="loss", bind="query-params")
+    seeds = right.text_input(
+        "Seeds", "0", key="seeds", bind="query-params", help="one run for each; results need three"
+    )
+    st.caption(as_text(describe(preset)))
+    return preset, loss, seeds
+
+
+def wanted(root: Path) -> list[Job]:
+    """The runs that the inputs describe; if they would not start, the page says why and there are none."""
+    preset, loss, seeds = choose()
+    usual = load_config(preset, loss)
+    settings = common_inputs(usual) | loss_inputs(usual)
+    line = st.text_input(
+        "Other settings (KEY=VALUE, with blanks between)", key="settings", bind="query-params",
+        placeholder="batch.classes=16 model.dim=3", help="as after --set in a terminal; wins over the inputs above",
+    )  # fmt: skip
+    try:
+        settings |= parse_settings(Namespace(settings=shlex.split(line), micro_batch=None))
+        config = load_config(preset, loss, settings)
+        check_loss(config)
+        jobs = [Job(preset, loss, (seed,), settings) for seed in parse_seeds(seeds)]
+    except ValueError as error:
+        st.error(as_text(str(error), 1000), icon=":material/error:")
+        return []
+    try:
+        check_data(config)
+    except (DataError, ValueError) as error:
+        st.warning(as_text(str(error), 1000), icon=":material/database:")
+        st.code(repair(config), language="bash")
+        return []
+    where = "" if root == OWN.resolve() else f" --runs {shlex.quote(str(root))}"
+    st.code("\n".join(job.command() + where for job in jobs), language="bash", wrap_lines=True)
+    return jobs
+
+
+def begin(root: Path, jobs: list[Job]) -> None:
+    """Put the runs into the queue; the same run is not put there twice."""
+    try:
+        going = [entry.arguments for entry in read_queue(root).entries if entry.state == "waiting" or entry.alive]
+        new = [(job.run_ids()[0], job.arguments()) for job in jobs if job.arguments() not in going]
+        enqueue(root, new)
+    except (OSError, ValueError) as error:
+        st.error(as_text(str(error)), icon=":material/error:")
+        return
+    if len(new) < len(jobs):
+        st.info(f"{len(jobs) - len(new)} of these runs wait or run already; they are not started twice.")
+
+
+st.title("Train")
+root = own_root()
+st.caption(
+    f"Runs go to `{as_text(str(root))}` and train one after the other on this machine, in processes of their own: "
+    "close this page whenever you like."
+)
+jobs = wanted(root)
+there = [job.run_ids()[0] for job in jobs if (root / job.run_ids()[0] / "run.json").exists()]
+if there:
+    st.caption(f"{as_text(', '.join(there))} is there already and stays; the new run gets a number behind its name.")
+many = f"Start {len(jobs)} runs" if len(jobs) > 1 else "Start"
+if st.button(many, type="primary", icon=":material/play_arrow:", disabled=not jobs, key="start"):
+    begin(root, jobs)
+watch(root)

@@ -1,0 +1,248 @@
+"""The lower half of the Train page: the queue, and one run as it learns, read anew every second."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import streamlit as st
+from common import as_text, read_all, short_names
+
+from labkit.figures.comparison import shown
+from labkit.figures.moving import moving_figure
+from labkit.figures.results import training_curves
+from labkit.runs import Run, RunError, launch, read_metrics
+from labkit.runs.live import Progress, Watched, log_tail, planned_steps, progress_of, watched
+from labkit.runs.waiting import QUEUE, Queue, read_queue
+from labkit.training.moving import Moving, read_moving, source
+
+ICONS = {
+    "waiting": "schedule", "starting": "hourglass_top", "running": "play_circle", "finished": "check_circle",
+    "interrupted": "pause_circle", "killed": "cancel", "failed": "error", "did not start": "error",
+    "stopped before it began": "cancel", "unreadable": "help",
+}  # fmt: skip
+COLUMNS = (4, 3, 1.5)
+LISTED = 25  # rows; a folder may hold hundreds of unfinished runs
+CURVES = 7  # lines that colours and dashes can tell apart
+NAME = 40  # letters in a legend
+FOLLOW = "the run that is training"
+COMING = 5.0  # seconds that a new worker may take to come
+PATIENCE = 10.0  # seconds after which a run that was asked to stop may be ended at once
+
+
+@st.fragment(run_every=1)
+def watch(root: Path) -> None:
+    st.subheader("Queue and runs")
+    try:
+        queue = read_queue(root)
+    except RunError as error:
+        st.error(as_text(str(error)), icon=":material/error:")
+        queue = Queue()
+    if st.session_state.get("told"):
+        st.error(as_text(st.session_state["told"]), icon=":material/error:")
+    everything = watched(root, queue, read_all((root,)))
+    if not everything:
+        st.info("Nothing is training or waiting. Choose above, then press Start.", icon=":material/info:")
+        return
+    show_queue(root, queue, everything)
+    for each in everything[:LISTED]:
+        show_row(root, each)
+    if len(everything) > LISTED:
+        st.caption(f"Showing {LISTED} of {len(everything)}; `python -m labkit runs` lists all.")
+    begun = {each.name: each for each in everything[:LISTED] if not each.waits}
+    if not begun:
+        return
+    chosen = st.selectbox("Watch", [FOLLOW, *begun], key="watch", bind="query-params")
+    going = [each for each in begun.values() if each.going]
+    each = begun[chosen] if chosen in begun else (going or [*begun.values()])[0 if going else -1]
+    show_one(each, [other.run for other in begun.values() if other.run is not None])
+
+
+def show_queue(root: Path, queue: Queue, everything: list[Watched]) -> None:
+    """How many, and what concerns all of them."""
+    going, waiting = sum(each.going for each in everything), sum(each.waits for each in everything)
+    words, clearing, stopping = st.columns(COLUMNS, vertical_alignment="center")
+    words.markdown(f"**{going}** training, **{waiting}** waiting, **{len(everything) - going - waiting}** ended.")
+    with clearing:
+        if any(entry.state == "ended" for entry in queue.entries):
+            button("Clear ended", "clear", launch.forget_ended, root, help="Off this list; folders stay.")
+    with stopping:
+        if queue.working:
+            about = "Stops the run that is training; what waits goes on waiting."
+            button("Stop all", "stop-all", launch.stop_queue, root, icon=":material/stop:", help=about)
+        elif queue.stands_still and time.time() - (root / QUEUE).stat().st_mtime > COMING:
+            said = as_text(log_tail(root, launch.WORKER_LOG))
+            words.warning(f"The queue stands still. {said}", icon=":material/pause:")
+            button("Go on", "go-on", launch.go_on, root, type="primary")
+
+
+def show_row(root: Path, each: Watched) -> None:
+    """One run: name, status, how far, and the one thing that can be done about it."""
+    name, status, doing = st.columns(COLUMNS, vertical_alignment="center")
+    name.markdown(as_text(each.name))
+    asked = st.session_state.setdefault("asked", {})
+    if not each.going:
+        asked.pop(each.name, None)
+    word = "stopping" if each.name in asked else each.status
+    icon = f":material/{ICONS.get(word, 'hourglass_bottom')}:"
+    if each.run is not None and each.status != "starting":
+        far = progress_of(each.run, rows_of(each.run))
+        status.progress(1.0 if each.status == "finished" else far.share, f"{icon} {word}{in_words(far, each)}")
+    else:
+        status.markdown(f"{icon} {word}")
+    with doing:
+        if each.waits and each.entry is not None:
+            button("Remove", f"remove-{each.entry.number}", launch.remove, root, each.entry.number)
+        elif each.going:
+            stop_button(each, asked)
+        elif each.resumable:
+            button("Resume", f"resume-{each.name}", launch.enqueue_resume, root, each.run)
+
+
+def stop_button(each: Watched, asked: dict[str, float]) -> None:
+    """Stop after the step and with a checkpoint; if that takes long, at once."""
+    late = each.name in asked and time.monotonic() - asked[each.name] > PATIENCE
+    if each.name in asked and not late:
+        st.button("Stopping …", key=f"stopping-{each.name}", disabled=True, width="stretch")
+        return
+    label, about = ("End it now", "Goes back to its last checkpoint.") if late else ("Stop", "It can be resumed.")
+    button(label, f"stop-{each.name}-{late}", stop_one, each, late, help=about)
+
+
+def stop_one(each: Watched, at_once: bool) -> None:
+    """A run by the process in its run.json; one that has not written it yet by that of its entry."""
+    st.session_state["asked"][each.name] = time.monotonic()
+    if each.status == "running" and each.run is not None:
+        launch.stop_run(each.run, at_once)
+    elif each.entry is not None:
+        launch.stop(each.entry.pid, each.entry.pid_started, at_once)
+
+
+def button(label: str, key: str, what: Callable[..., object], *arguments: object, **look: Any) -> None:
+    """A button that does something."""
+    st.button(label, key=key, width="stretch", on_click=act, args=(what, *arguments), **look)
+
+
+def act(what: Callable[..., object], *arguments: object) -> None:
+    """Do what a button says, before the page is drawn anew; what cannot be done is told there."""
+    st.session_state["told"] = ""
+    try:
+        what(*arguments)
+    except (OSError, ValueError) as error:
+        st.session_state["told"] = str(error)
+
+
+def in_words(far: Progress, each: Watched) -> str:
+    of = f" of {far.steps:,}" if far.steps else ""
+    left = f", {far.seconds_left:.0f} s left" if far.seconds_left is not None and each.status == "running" else ""
+    return f": step {far.step:,}{of}{left}"
+
+
+def rows_of(run: Run) -> list[dict]:
+    return cached_rows(run, str(run.path), stamp(run, "metrics.jsonl"))
+
+
+@st.cache_data(max_entries=200, show_spinner=False)
+def cached_rows(_run: Run, path: str, changed: tuple[int, int]) -> list[dict]:
+    return read_metrics(_run)
+
+
+@st.cache_resource(max_entries=10, show_spinner=False)
+def cached_moving(_run: Run, path: str, name: str, changed: tuple[int, int]) -> Moving | str | None:
+    """The frames; what is wrong with them, as text; None if there are none."""
+    try:
+        return read_moving(_run)
+    except RunError as error:
+        return str(error)
+
+
+def stamp(run: Run, name: str) -> tuple[int, int]:
+    """Changes when the file does."""
+    try:
+        facts = (run.path / name).lstat()
+    except OSError:
+        return 0, 0
+    return facts.st_mtime_ns, facts.st_size
+
+
+def show_one(each: Watched, begun: list[Run]) -> None:
+    """Result or reason, curves, and the embedding of one run."""
+    run = each.run
+    if each.failed:
+        reason = run.text("error") if run is not None else ""
+        if reason:
+            st.error(as_text(reason), icon=":material/error:")
+        st.code(log_tail(each.folder) or "It left no message.", language=None, wrap_lines=True)
+    if run is None or each.status == "starting":
+        return
+    if each.status == "finished":
+        found = [(name, run.value(name)) for name in ("R@1", "MAP@R", "nDCG@10")]
+        words = ", ".join(f"{name} {shown(value, name)}" for name, value in found if value is not None)
+        st.markdown(
+            f"Test classes: **{as_text(words or 'not measured')}**. [All about this run](/run?run={quote(run.id)})"
+        )
+    show_curves(run, [other for other in begun if other.preset == run.preset and other.id != run.id])
+    show_embedding(run, each.going)
+
+
+def show_curves(run: Run, others: list[Run]) -> None:
+    """Loss and R@1 of this run, and of the latest others of its preset to compare with."""
+    drawn = [run, *others[-CURVES + 1 :]]
+    if not any(rows_of(each) for each in drawn):
+        st.caption("No curve yet.")
+        return
+    changed = tuple((str(each.path), each.group, stamp(each, "metrics.jsonl")) for each in drawn)
+    steps = None if others else planned_steps(run)
+    for column, (metric, split) in zip(st.columns(2), (("loss", "training"), ("R@1", "validation"))):
+        column.plotly_chart(
+            curve_figure(drawn, changed, metric, split, steps), theme=None, key=f"live-{metric}",
+            alt=f"{split} {metric} of {len(drawn)} runs against the step.",
+        )  # fmt: skip
+    st.caption(f"Showing {len(drawn)} of {len(others) + 1} runs of this preset on this page; thin lines are seeds.")
+
+
+@st.cache_resource(max_entries=50, show_spinner=False)
+def curve_figure(_runs: list[Run], changed: tuple, metric: str, split: str, steps: int | None) -> Any:
+    """Drawn anew only when a run has written more."""
+    fig = training_curves(_runs, metric, legend_names(_runs), split)
+    legend = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
+    fig.update_layout(legend=legend, showlegend=len(legend_names(_runs)) > 1, uirevision=changed[0][0])
+    if steps:
+        fig.update_xaxes(range=[0, steps])  # the line grows into its place
+    if metric == "R@1":
+        fig.update_yaxes(range=[0, 105])
+    return fig
+
+
+def legend_names(runs: list[Run]) -> dict[str, str]:
+    """The loss where that tells groups apart, else the group without its preset; short enough for a narrow window."""
+    losses = {run.group: run.loss for run in runs}
+    names = losses if len(set(losses.values())) == len(losses) else short_names(runs)
+    return {group: name if len(name) <= NAME else f"{name[:NAME]}…" for group, name in names.items()}
+
+
+@st.cache_resource(max_entries=50, show_spinner=False)
+def frame_figure(_moving: Moving, changed: tuple, frame: int) -> tuple[Any, str]:
+    """Drawn anew only when there is another frame."""
+    return moving_figure(_moving, frame)
+
+
+def show_embedding(run: Run, going: bool) -> None:
+    """The last frame while it trains; any frame afterwards."""
+    name = source(run)
+    moving = cached_moving(run, str(run.path), name, stamp(run, name)) if name else None
+    if isinstance(moving, str):
+        st.warning(as_text(moving))
+    if not isinstance(moving, Moving) or not moving.steps:
+        if going:
+            st.caption("The embedding appears with the first checkpoint, for presets that record frames.")
+        return
+    frame = len(moving.steps) - 1
+    if not going and frame:
+        steps = list(dict.fromkeys(moving.steps))
+        chosen = st.select_slider("Training step", steps, steps[-1], key=f"frame-{run.id}-{steps[-1]}")
+        frame = moving.steps.index(chosen)
+    fig, words = frame_figure(moving, (str(run.path), name, stamp(run, name)), frame)
+    st.plotly_chart(fig, theme=None, key="moving", alt=f"The embedding at step {moving.steps[frame]}. {words}")
+    st.caption(f"{words} {'Up to the last checkpoint.' if going else ''}")

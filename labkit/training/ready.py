@@ -1,0 +1,49 @@
+"""Before a run is started: would it start? Settings, options of the loss and data are tried, in well under a second."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import torch
+
+from labkit.data import BENCHMARKS, NAMES
+from labkit.data.files import find, locate
+from labkit.training.config import BASELINES, Config
+from labkit.training.state import build_loss
+
+
+def check_loss(config: Config) -> None:
+    """Compute the loss of four points: a ValueError says which option it refuses."""
+    dim = config.model.get("dim")
+    if not isinstance(dim, int) or dim < 1:
+        raise ValueError(f"model.dim must be a whole number above 0; got {dim!r}")
+    if config.loss in BASELINES:
+        return
+    with torch.random.fork_rng(devices=[]):  # proxies are drawn at random
+        try:
+            points = torch.linspace(-1, 1, 4 * dim).sin().reshape(4, dim).requires_grad_()
+            build_loss(config, 2)(points, torch.tensor([0, 0, 1, 1]))
+        except (TypeError, RuntimeError, ArithmeticError) as error:
+            options = ", ".join(f"{name}={value!r}" for name, value in config.loss_options.items())
+            raise ValueError(f"{config.loss} does not work with {options}: {error}") from error
+
+
+def check_data(config: Config) -> None:
+    """A DataError says what to do if files of the data set are not there; their content is not read."""
+    name = config.data.get("name")
+    if name not in NAMES:
+        raise ValueError(f"data.name must be one of {', '.join(NAMES)}; got {name!r}")
+    if name in BENCHMARKS:
+        import_module("labkit.data.benchmarks").find(name, config.data.get("root"))
+        return
+    files = import_module(f"labkit.data.{name.replace('-', '_')}").files()
+    if any(file.shipped for file in files) and config.data.get("subset") != "full":
+        files = [file for file in files if file.shipped]  # Fashion-MNIST does with the part that comes with labkit
+    for file in files:
+        if find(file) is None:
+            locate(file)
+
+
+def repair(config: Config) -> str:
+    """The command that gets the data, or says where to obtain them."""
+    return f"python -m labkit data get {config.data['name']}"

@@ -1,0 +1,43 @@
+"""Which runs a page of the explorer can offer, and which of them belong side by side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from labkit.runs.read import Run
+from labkit.runs.schema import PROJECTIONS, RunError, run_file
+
+FILES = ("embeddings.safetensors", "samples.parquet", *(f"projections/{name}.parquet" for name in PROJECTIONS))
+
+
+def projections_of(run: Run) -> list[str]:
+    """The projections that can be shown: those whose points have samples and embeddings."""
+    whole = run.has("embeddings.safetensors") and run.has("samples.parquet")
+    return [name for name in PROJECTIONS if whole and run.has(f"projections/{name}.parquet")]
+
+
+def same_samples(run: Run, other: Run) -> bool:
+    """Whether the test samples of two runs are the same; merging classes changes those of training only."""
+    if not run.data_name or run.data_name != other.data_name:
+        return False
+    mine, its = data_settings(run), data_settings(other)
+    merged = ("merge" in mine or "merge" in its) and mine | {"merge": 0} == its | {"merge": 0}
+    return bool(run.info["data"].get("sha256") == other.info["data"].get("sha256") or merged)
+
+
+def data_settings(run: Run) -> dict[str, Any]:
+    """The data set's part of the configuration, {} if it is not known."""
+    config = run.info.get("config")
+    data = config.get("data") if isinstance(config, dict) else None
+    return data if isinstance(data, dict) else {}
+
+
+def stamp(run: Run) -> tuple[str, ...]:
+    """Where the run is and when its files were written: a cache's key that changes with them."""
+    found = [str(run.path)]
+    for name in (*FILES, "frames.safetensors"):
+        try:
+            found.append(f"{name} {run_file(run.path, name).stat().st_mtime_ns}")
+        except (RunError, OSError):  # not there, or just taken away
+            continue
+    return tuple(found)

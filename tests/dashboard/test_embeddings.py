@@ -1,0 +1,128 @@
+"""Embeddings: opens in every situation, counts what it shows, and its tables are what numpy finds."""
+
+import numpy as np
+import pytest
+
+from labkit.runs.project import project
+from labkit.runs.read import RECORDED, read_run
+from labkit.widgets.embedding import explorer_data
+from labkit.widgets.embedding.groups import CLASS, CORRECT
+
+FASHION = "fashion-mnist-3d_sgsl_label_smoothing=0.1_s0"
+TOY = "toy_pnp-dq_layout=ring_s0"
+many = pytest.mark.parametrize("situation", ["many"], indirect=True)
+
+
+def said(opened):
+    return " ".join(caption.value for caption in opened.caption)
+
+
+def test_the_page_opens_and_says_what_to_do(page, situation):
+    opened = page("embeddings")
+    assert not opened.exception
+    if situation == "none":
+        assert "labkit project ID" in opened.info[0].value
+        return
+    assert "points" in said(opened)
+
+
+@pytest.mark.parametrize("situation", ["corrupt"], indirect=True)
+@pytest.mark.parametrize("view", ["Points", "During training"])
+def test_every_run_of_a_spoilt_folder_opens_or_says_why_not(page, view):
+    opened = page("embeddings", view=view)
+    for name in opened.selectbox(key="run").options:
+        opened.selectbox(key="run").select(name).run()
+        assert not opened.exception
+        damaged = name.startswith("toy_pnp-ds")
+        assert bool(opened.error) == damaged
+        assert not damaged or "damaged" in opened.error[0].value
+
+
+@pytest.mark.parametrize("situation", ["one"], indirect=True)
+def test_a_run_without_a_projection_gets_the_command(page, tmp_path):
+    folder = tmp_path / "runs" / TOY / "projections"
+    (folder / "pca.parquet").unlink()
+    opened = page("embeddings")
+    assert not opened.exception
+    assert opened.code[0].value == f"python -m labkit project {TOY}"
+    project(read_run(folder.parent), ["pca"])
+    assert page("embeddings").selectbox(key="run").value == TOY
+
+
+@many
+def test_the_url_restores_all_settings(page):
+    other = FASHION.replace("sgsl", "softmax")
+    opened = page(
+        "embeddings", run=FASHION, beside=other, projection="PCA", colour=CORRECT, find="sandal, BOOT",
+        selected=["test-00019", "test-00003", "nobody"],
+    )  # fmt: skip
+    assert not opened.exception
+    values = {name: opened.selectbox(key=name).value for name in ("run", "beside", "projection", "colour")}
+    assert values == {"run": FASHION, "beside": other, "projection": "pca", "colour": CORRECT}
+    assert opened.text_input(key="find").value == "sandal, BOOT"
+    assert opened.session_state["points.selected"] == ["test-00019", "test-00003"]
+    assert "Showing 200 of 1,000 points, 2 of 10 classes" in said(opened)
+
+
+@many
+def test_nonsense_in_the_url_is_ignored(page):
+    opened = page("embeddings", run="../../etc", beside="<b>", colour="nothing", selected="x" * 400, find="<script>")
+    assert not opened.exception
+    assert "Clear the search box" in opened.warning[0].value
+    assert opened.session_state["points.selected"] == []
+
+
+@many
+def test_neighbours_and_table_are_those_of_numpy(page):
+    data = explorer_data(read_run(RECORDED / "fashion-3d" / FASHION))
+    cosines = data.embeddings @ data.embeddings.T
+    np.fill_diagonal(cosines, -np.inf)
+    opened = page("embeddings", run=FASHION, selected=data.ids[5], find=data.classes[3])
+    order = np.argsort(-cosines[5], kind="stable")[:10]
+    near, table = (frame.value for frame in opened.dataframe)
+    assert list(near["id"]) == [data.ids[i] for i in order]
+    assert list(near["cosine similarity"]) == [f"{cosines[5, i]:.3f}" for i in order]
+    rows = np.flatnonzero(data.labels == 3)
+    assert list(table["id"]) == [data.ids[i] for i in rows]
+    right = data.labels[cosines[rows].argmax(axis=1)] == 3
+    assert list(table["correct"]) == ["✓" if r else "✗" for r in right]
+
+
+@many
+def test_a_sample_can_be_chosen_by_its_id_alone(page):
+    opened = page("embeddings", run=FASHION)
+    opened.text_input(key="sample").input("test-00003").run()
+    assert not opened.exception
+    assert "Nearest neighbours of **Trouser**" in opened.markdown[0].value
+    opened.text_input(key="sample").input("<b>nobody</b>").run()
+    assert "No sample here has the id" in opened.warning[0].value
+
+
+@many
+def test_another_run_of_other_data_is_not_offered_beside(page):
+    opened = page("embeddings", run=TOY)
+    beside = opened.selectbox(key="beside").options
+    assert len(beside) > 2
+    assert all(name == "none" or name.endswith("layout=ring_s0") for name in beside)
+    opened.selectbox(key="run").select(FASHION).run()
+    assert opened.selectbox(key="beside").value == "none"
+    assert opened.selectbox(key="colour").value == CLASS
+    assert not opened.exception
+
+
+@many
+@pytest.mark.parametrize(("run", "dim"), [(TOY, 2), (FASHION, 3)])
+def test_training_has_a_slider_over_the_stored_steps(page, run, dim):
+    opened = page("embeddings", run=run, view="During training")
+    assert not opened.exception
+    slider = opened.select_slider(key="step")
+    assert slider.value == int(slider.options[-1])
+    slider.set_value(int(slider.options[2])).run()
+    assert not opened.exception
+    assert len(opened.get("plotly_chart")) == 1
+
+
+@many
+def test_what_cannot_be_drawn_says_how_it_could(page):
+    opened = page("embeddings", run="omniglot_pnp-dq_s0", view="During training")
+    assert "record.frames" in opened.info[0].value
