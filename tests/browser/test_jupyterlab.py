@@ -57,6 +57,7 @@ def lab(tmp_path):
 def test_an_explorer_answers_in_jupyterlab(lab, page):
     page.goto(lab)
     page.wait_for_selector(".jp-Notebook", timeout=90_000)
+    page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=90_000)  # before that it asks which kernel to take
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.get_by_text("Run All Cells", exact=True).click()
     plots = page.locator(".js-plotly-plot")
