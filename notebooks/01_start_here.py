@@ -429,4 +429,6 @@ for name, rows in (("cosine", unit), ("dot product", raw)):
 # - Musgrave, Belongie, Lim, *A Metric Learning Reality Check*, ECCV 2020: how comparisons of such losses go wrong.
 # - Li et al., PNP, AAAI 2022, Section 1: the case for losses built from a ranking metric.
 #
+# In the dashboard (`make dashboard`): [the same retrieval with other runs and queries](http://127.0.0.1:8501/retrieval?data=emoji).
+#
 # Next: [2. Metrics that disagree](02_metrics_that_disagree.ipynb).

@@ -480,4 +480,6 @@ print(f"R@1 among {len(codes)} items {100 * small:.1f}, among all {measured['que
 # - McSherry, Najork, *Computing Information Retrieval Performance Measures Efficiently in the Presence of Tied Scores*,
 #   ECIR 2008: the expectation under ties, in closed form.
 #
+# In the dashboard (`make dashboard`): [these losses by any metric](http://127.0.0.1:8501/compare?preset=omniglot&metric=CSC).
+#
 # Next: [3. Smoothing a rank](03_smoothing_a_rank.ipynb).

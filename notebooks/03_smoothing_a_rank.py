@@ -337,4 +337,6 @@ for name, batch, tau in (("τ = 0.01", spread, 0.01), ("τ = 0.0001", spread, 1e
 #   the idea, ten years before.
 # - Li et al., PNP, AAAI 2022: Section 3 takes this loss apart; lesson 6 follows it.
 #
+# In the dashboard (`make dashboard`): [these runs, with curves and differences](http://127.0.0.1:8501/compare?preset=omniglot).
+#
 # Next: [4. RS@k](04_recall_at_k.ipynb).

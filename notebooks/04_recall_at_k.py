@@ -464,4 +464,6 @@ for tau_rank in (1.0, 0.05):
 #   surrogates.
 # - Brown et al., *Smooth-AP*, ECCV 2020: one sigmoid only, since average precision has no cut-off.
 #
+# In the dashboard (`make dashboard`): [RS@k's temperatures to play with](http://127.0.0.1:8501/losses?loss=RS%40k).
+#
 # Next: [5. SiMix and large batches](05_simix_and_large_batches.ipynb).

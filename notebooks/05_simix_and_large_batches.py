@@ -517,4 +517,6 @@ for name, (embeddings, labels) in networks.items():
 # - Gao et al., *Scaling Deep Contrastive Learning Batch Size under Memory Limited Setup*, 2021 (GradCache): the same for
 #   contrastive losses, with the random state done right.
 #
+# In the dashboard (`make dashboard`): [these runs, with curves and cost](http://127.0.0.1:8501/compare?preset=omniglot).
+#
 # Next: [6. Design a loss](06_design_a_loss.ipynb).

@@ -431,4 +431,6 @@ for name, points in (("two tight opposite centres", two_centres), ("all round", 
 # - Qian et al., *SoftTriple Loss*, ICCV 2019: several centres a class on purpose; [lesson 8](08_proxies.ipynb) uses
 #   them.
 #
+# In the dashboard (`make dashboard`): [this toy while it trains](http://127.0.0.1:8501/embeddings?run=toy_pnp-dq_layout%3Dring_s0&view=During+training).
+#
 # Next: [8. Proxies](08_proxies.ipynb).

@@ -691,4 +691,6 @@ for gamma in (1.0, 0.1, 0.01):
 #   are this lesson.
 # - Teh, DeVries, Taylor, *ProxyNCA++*, ECCV 2020: how much of a result is not the loss.
 #
+# In the dashboard (`make dashboard`): [these runs, with curves and differences](http://127.0.0.1:8501/compare?preset=omniglot-merged).
+#
 # Next: [9. SGSL](09_sgsl.ipynb).

@@ -671,4 +671,6 @@ print(caught[0].message)
 #   the base of SGSL's code.
 # - Zhai, Wu, *Classification is a Strong Baseline for Deep Metric Learning*, BMVC 2019: the scaled softmax on unit vectors.
 #
+# In the dashboard (`make dashboard`): [the sphere, with its two angles in the address](http://127.0.0.1:8501/embeddings?run=fashion-mnist-3d_sgsl_label_smoothing%3D0.0_s0&view=During+training).
+#
 # Next: [12. Reading a results table](12_reading_a_results_table.ipynb).

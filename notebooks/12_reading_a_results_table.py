@@ -376,4 +376,6 @@ for tried in (1, 2, 5, 20):
 #   seeds comes from.
 # - Student, *The Probable Error of a Mean*, Biometrika 1908: the interval of this lesson.
 #
+# In the dashboard (`make dashboard`): [every table of the papers beside our findings](http://127.0.0.1:8501/papers).
+#
 # The numbers behind this page: [data/runs](../data/runs/README.md). Back to [1. Start here](01_start_here.ipynb).
