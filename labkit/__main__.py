@@ -71,7 +71,7 @@ def run_lab(port: int, headless: bool, jupyter_options: list[str]) -> int:
     """JupyterLab on loopback, opened in the notebooks folder."""
     needs_checkout("notebooks")
     command = [sys.executable, "-m", "jupyterlab", "--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}"]
-    # nothing asks the network, and nothing pops up over a lesson
+    # nothing asks the network for news or updates
     command += ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
     if getattr(os, "geteuid", lambda: 1)() == 0:
         command.append("--allow-root")  # as in a container; the server listens on loopback only

@@ -21,7 +21,9 @@ async function render({ model, el }) {
   };
   await draw();
   model.on("change:spec", draw);
-  const watch = new ResizeObserver(() => Plotly.Plots.resize(stage));
+  const watch = new ResizeObserver(() => {
+    if (stage.offsetParent) Plotly.Plots.resize(stage); // JupyterLab hides what is scrolled away
+  });
   watch.observe(el);
   return () => {
     watch.disconnect();
