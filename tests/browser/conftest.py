@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,8 @@ def served(*arguments: str):
     finally:
         os.killpg(server.pid, 15)
         server.wait(20)
+        with suppress(ProcessLookupError):
+            os.killpg(server.pid, 9)  # Streamlit waits for open pages; nothing may be left behind
 
 
 def wait_until_up(server: subprocess.Popen, address: str) -> None:
