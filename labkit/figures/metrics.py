@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from labkit import metrics
@@ -58,11 +58,15 @@ def ranking_metrics(relevance: tuple[int, ...], k: int = 10, num_relevant: int =
     return fig
 
 
-def recall_over_k(found: Mapping[str, float], ks: tuple[int, ...] = (1, 2, 4, 8, 10, 16, 100)) -> go.Figure:
-    """The three recalls of one run over the cut-off; found: metrics of `evaluate`, or of a run's summary."""
+RECALLS = {"any hit": "R@", "hits / min(k, R)": "recall-capped@", "hits / R": "recall-fraction@"}
+
+
+def recall_over_k(
+    found: Mapping[str, float], ks: Sequence[int] = (1, 2, 4, 8, 10, 16, 100), kinds: Mapping[str, str] = RECALLS
+) -> go.Figure:
+    """Recalls of one run over the cut-off; found: metrics of `evaluate`, or of a run's summary; kinds: name -> key."""
     import plotly.graph_objects as go
 
-    kinds = {"any hit": "R@", "hits / min(k, R)": "recall-capped@", "hits / R": "recall-fraction@"}
     traces = [
         go.Scatter(
             x=list(ks), y=[100 * found[f"{key}{k}"] for k in ks], name=name, mode="lines+markers",

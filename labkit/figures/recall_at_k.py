@@ -10,6 +10,7 @@ from torch import Tensor
 
 from labkit import metrics
 from labkit.figures import style
+from labkit.figures.metrics import recall_over_k
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -180,19 +181,6 @@ def floors(tau_rank: float, ks: Sequence[int] = KS, largest: int = 20) -> go.Fig
 
 def three_recalls(embeddings: Tensor, labels: Tensor, ks: Sequence[int] = KS) -> go.Figure:
     """Recall@k of the same embeddings by its three definitions."""
-    import plotly.graph_objects as go
-
-    found = metrics.evaluate(embeddings, labels, ks=tuple(ks))
-    names = {"R": "any hit (reported)", "recall-fraction": "hits / |P| (slides' formula)"}
-    names |= {"recall-capped": "hits / min(k, |P|) (released code)"}
-    traces = [
-        go.Scatter(
-            x=list(ks), y=[100 * found[f"{key}@{k}"] for k in ks], mode="lines+markers", name=name,
-            line=style.line(number), marker=style.marker(number),
-        )
-        for number, (key, name) in enumerate(names.items())
-    ]  # fmt: skip
-    fig = style.figure(*traces, x="k", y="recall@k (%)")
-    fig.update_xaxes(type="log", tickvals=list(ks), ticktext=[str(k) for k in ks])
-    fig.update_yaxes(range=[0, 105])
-    return fig
+    names = {"any hit (reported)": "R@", "hits / |P| (slides' formula)": "recall-fraction@"}
+    names |= {"hits / min(k, |P|) (released code)": "recall-capped@"}
+    return recall_over_k(metrics.evaluate(embeddings, labels, ks=tuple(ks)), ks, names)
