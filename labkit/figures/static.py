@@ -6,7 +6,7 @@ that it cannot tell another story than they do.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from labkit.figures.style import COLORS
@@ -55,10 +55,16 @@ def small_multiples(
         dress(axes, fig, titles[number] if titles else fig.layout.title.text or "")
     if labelled:
         page.legend(
-            labelled.values(), labelled.keys(), loc="outside lower center", ncols=min(len(labelled), 2 * columns),
-            fontsize=9, frameon=False,
+            labelled.values(), labelled.keys(), loc="outside lower center", fontsize=9, frameon=False,
+            ncols=legend_columns(labelled, PANEL[0] * columns),
         )  # fmt: skip
     return page
+
+
+def legend_columns(names: Iterable[str], inches: float) -> int:
+    """As many names side by side as fit into the picture's width, so that none is cut off."""
+    longest = max(map(len, names))
+    return max(1, int(inches / (0.6 + 0.075 * longest)))  # a name's mark and space, and its letters
 
 
 def dress(axes: Axes, fig: go.Figure, title: str) -> None:

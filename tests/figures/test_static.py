@@ -77,3 +77,12 @@ def test_text_reads_on_white_and_on_black():
     grey = luminance(style.TEXT)
     assert 1.05 / (grey + 0.05) >= 4.5
     assert (grey + 0.05) / 0.05 >= 4.5
+
+
+def test_a_legend_with_long_names_is_not_cut_off():
+    names = ("any hit (reported)", "hits / |P| (slides' formula)", "hits / min(k, |P|) (released code)")
+    page = small_multiples([style.figure(*(go.Scatter(x=[0, 1], y=[0, 1], name=name) for name in names))], columns=1)
+    page.canvas.draw()
+    box, whole = page.legends[0].get_window_extent(), page.bbox
+    assert box.x0 >= whole.x0
+    assert box.x1 <= whole.x1
