@@ -1,9 +1,8 @@
 """Makes every recorded run of data/runs: `make runs`, or `python data/runs/record.py TOPIC …`.
 
 Runs that are there already are skipped, so it can be stopped and started at will. `--list` prints the command lines.
-`finishing` adds projections and sprites. Tuning comes first: every loss gets the same four trials on validation
-classes, and the best goes into labkit/training/presets/tuned/omniglot.toml by hand, which all presets with small images
-use.
+`finishing` adds projections and sprites. Tuning comes first: on Omniglot and on emoji every loss gets the same four
+trials on validation classes; all of them go into tuning.csv, the best into labkit/training/presets/tuned.
 """
 
 from __future__ import annotations
@@ -54,15 +53,17 @@ TUNED_OPTION: dict[str, dict[str, tuple[str, str]]] = {
 }
 SPRITES = {"omniglot": ["omniglot"], "emoji": ["emoji", "emoji-vendor"], "fashion-mnist": ["fashion-mnist-3d"]}
 LEARNING_RATES = ("0.001", "0.003")
+TRIAL_STEPS = {"omniglot": "1000", "emoji": "750"}  # half of what the comparisons train
+PRESETS = HERE.parents[1] / "labkit" / "training" / "presets"
 
 
-def tuning() -> Iterator[Job]:
+def tuning(preset: str) -> Iterator[Job]:
     """Four short trials for every loss; judged on validation classes, kept as a table only."""
     for loss in (*RANKING, *PROXY, *SOFTMAX, *PAIR):
         ((option, values),) = TUNED_OPTION[loss].items()
         for value, rate in product(values, LEARNING_RATES):
-            settings = {option: value, "lr": rate, "steps": "1000", "nmi": "false", "test": "false"}
-            yield Job("omniglot", loss, (TUNING_SEED,), settings, "metrics")
+            settings = {option: value, "lr": rate, "steps": TRIAL_STEPS[preset], "nmi": "false", "test": "false"}
+            yield Job(preset, loss, (TUNING_SEED,), settings, "metrics")
 
 
 def comparison(preset: str) -> Iterator[Job]:
@@ -165,36 +166,54 @@ def finishing() -> None:
         )
 
 
-def write_tuning_table(root: Path) -> None:
-    """What every trial scored on the validation classes, as CSV; the best of each loss is marked."""
-    rows = []
-    for job in tuning():
-        summary = json.loads((root / job.run_ids()[0] / "summary.json").read_text(encoding="utf-8"))
-        ((option, _),) = TUNED_OPTION[job.loss].items()
-        rows.append([job.loss, option, job.settings[option], job.settings["lr"], summary["validation"]["R@1"]])
-    best = {loss: max(row[4] for row in rows if row[0] == loss) for loss in TUNED_OPTION}
-    with (HERE / "tuning.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["loss", "option", "value", "lr", "validation_R@1", "chosen"])
-        writer.writerows([*row[:4], f"{row[4]:.4f}", "yes" if row[4] == best[row[0]] else ""] for row in rows)
+def write_tuning_table(preset: str, root: Path) -> None:
+    """What every trial scored on the validation classes, as CSV; the best of each loss becomes the preset's setting."""
+    table = HERE / "tuning.csv"
+    with table.open(encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["data"] != preset]
+    for loss in TUNED_OPTION:
+        ((option, _),) = TUNED_OPTION[loss].items()
+        trials = []
+        for job in (job for job in tuning(preset) if job.loss == loss):
+            summary = json.loads((root / job.run_ids()[0] / "summary.json").read_text(encoding="utf-8"))
+            settings = {"option": option, "value": job.settings[option], "lr": job.settings["lr"]}
+            trials.append({"data": preset, "loss": loss} | settings | {"validation_R@1": summary["validation"]["R@1"]})
+        best = max(trials, key=lambda row: row["validation_R@1"])  # of equals the first
+        rows += [
+            row | {"validation_R@1": f"{row['validation_R@1']:.4f}", "chosen": "yes" if row is best else ""}
+            for row in trials
+        ]
+    with table.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    lines = [
+        f"# The best of four trials for each loss on {preset}'s validation classes: data/runs/tuning.csv, made by",
+        f"# `python data/runs/record.py tuning-{preset}`.",
+    ]
+    for row in (row for row in rows if row["data"] == preset and row["chosen"]):
+        lines += ["", f"[{row['loss']}]", f"{row['option']} = {float(row['value'])}", f"lr = {row['lr']}"]
+    (PRESETS / "tuned" / f"{preset}.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def main() -> int:
     """Make the topics asked for, all by default."""
+    trials = {f"tuning-{preset}": preset for preset in TRIAL_STEPS}
+    known = (*trials, *TOPICS, "finishing")
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("topics", nargs="*", help=f"tuning, {', '.join(TOPICS)}, finishing (default: all but tuning)")
+    parser.add_argument("topics", nargs="*", help=f"{', '.join(known)} (default: all but tuning)")
     parser.add_argument("--jobs", type=int, default=2, help="runs at a time (default 2)")
     parser.add_argument("--seeds", type=int, nargs="+", help="only these seeds (default: all)")
     parser.add_argument("--list", action="store_true", help="print the command lines only")
     args = parser.parse_args()
-    if unknown := set(args.topics) - {"tuning", "finishing", *TOPICS}:
+    if unknown := set(args.topics) - set(known):
         parser.error(f"no such topic: {', '.join(sorted(unknown))}")
     failed = 0
     for topic in args.topics or [*TOPICS, "finishing"]:
         if topic == "finishing":
             finishing()
             continue
-        jobs = list(tuning() if topic == "tuning" else TOPICS[topic]())
+        jobs = list(tuning(trials[topic]) if topic in trials else TOPICS[topic]())
         if args.seeds:
             chosen = [replace(job, seeds=tuple(s for s in job.seeds if s in args.seeds)) for job in jobs]
             jobs = [job for job in chosen if job.seeds]
@@ -202,13 +221,13 @@ def main() -> int:
             print(f"# {topic}: {len(jobs)} runs")
             print("\n".join(job.command() for job in jobs))
             continue
-        root = HERE.parents[1] / "runs" / "tuning" if topic == "tuning" else HERE / topic
+        root = HERE.parents[1] / "runs" / "tuning" if topic in trials else HERE / topic
         code = run_queue(jobs, root, parallel=args.jobs, device="cpu", threads=1)
         if code == 130:
             return code
         failed = failed or code
-        if topic == "tuning" and not code:
-            write_tuning_table(root)
+        if topic in trials and not code:
+            write_tuning_table(trials[topic], root)
     return failed
 
 
