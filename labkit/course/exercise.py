@@ -20,10 +20,11 @@ Answer = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Case:
-    """Arguments to try an answer with, and what to call them."""
+    """Arguments to try an answer with, and what to call them; edge: a case that shows care, not the idea."""
 
     label: str
     arguments: dict[str, Any]
+    edge: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,10 +92,15 @@ def judge(exercise: Exercise, answer: Answer) -> Result:
             hint = f"It changes its arguments (case: {case.label}); compute into new tensors instead."
             return Result(exercise, False, hint, tuple(rows))
         rows.append(Row(case.label, expected, found, same(expected, found, exercise.tolerance)))
+    return verdict(exercise, exercise.cases(), rows)
+
+
+def verdict(exercise: Exercise, cases: Sequence[Case], rows: Sequence[Row]) -> Result:
+    """Right if every case agrees; else the hint of the mistake that computes the same, or what can be said at all."""
     if all(row.agrees for row in rows):
         return Result(exercise, True, "", tuple(rows))
     for mistake in exercise.mistakes:
-        if computes_the_same(exercise, mistake.answer, rows):
+        if computes_the_same(exercise, mistake.answer, cases, rows):
             return Result(exercise, False, mistake.hint, tuple(rows), mistake.name)
     return Result(exercise, False, general_hint(next(row for row in rows if not row.agrees)), tuple(rows))
 
@@ -118,9 +124,9 @@ def outcome(exercise: Exercise, answer: Answer, case: Case) -> Any:
     return {"value": value.detach(), "gradient": gradient}
 
 
-def computes_the_same(exercise: Exercise, answer: Answer, rows: Sequence[Row]) -> bool:
+def computes_the_same(exercise: Exercise, answer: Answer, cases: Sequence[Case], rows: Sequence[Row]) -> bool:
     """Whether a wrong answer gives what the student's gives, on every case."""
-    for case, row in zip(exercise.cases(), rows):
+    for case, row in zip(cases, rows):
         try:
             found = outcome(exercise, answer, case)
         except Exception:
