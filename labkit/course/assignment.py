@@ -57,4 +57,4 @@ class Assignment:
     @property
     def points(self) -> int:
         """In all."""
-        return sum(part.points for part in (*self.questions, *self.written))
+        return sum(question.points for question in self.questions) + sum(part.points for part in self.written)
