@@ -173,11 +173,11 @@ ATTACKS: dict[str, tuple[str, float, str]] = {
         body("import os\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n        pass"), 0, "time"
     ),
     "process left behind": (
-        body("import os, time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(1000)\nreturn 2 * x"), 10, ""
+        body("import os, time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(1000)\nreturn 2 * x"), 0, "unavail"
     ),
     "starts a shell": (body("import subprocess\nsubprocess.run(['/bin/sh', '-c', 'true'])\nreturn 2 * x"), 0, ""),
     "memory bomb": (body("return 2 * x + len(bytearray(64 * 2**30)) * 0"), 0, "MemoryError"),
-    "memory bomb, slowly": (body("held = []\nwhile True:\n    held.append(bytearray(2**28))"), 0, "MemoryError"),
+    "memory bomb, slowly": (body("held = []\nwhile True:\n    held.append(bytearray(2**28))"), 0, ""),
     "tensor bomb": (body("return torch.ones(2**35).sum() * 0 + 2 * x"), 0, "RuntimeError"),
     "recursion": (body("return double(x)"), 0, "RecursionError"),
     "stack overflow": (
@@ -186,7 +186,7 @@ ATTACKS: dict[str, tuple[str, float, str]] = {
     "segmentation fault": (body("import ctypes\nctypes.string_at(0)\nreturn 2 * x"), 0, "ended before"),
     "output bomb": (body("while True:\n    print('x' * 10**6)"), 0, "time allowed"),
     "output bomb on every descriptor": (
-        body("import os\nwhile True:\n    for fd in range(1, 32):\n        try:\n            os.write(fd, b'x' * 9999)\n"
+        body("import os\nwhile True:\n    for fd in range(1, 32):\n        try:\n            os.write(fd, b'x' * 999)\n"
              "        except OSError:\n            pass"), 0, "",
     ),
     "huge result": (body("return torch.zeros(5000, 5000)"), 0, ""),
@@ -194,7 +194,7 @@ ATTACKS: dict[str, tuple[str, float, str]] = {
     "os._exit": (body("import os\nos._exit(0)"), 0, "ended before"),
     "os.abort": (body("import os\nos.abort()"), 0, "ended before"),
     "sys.exit": (body("import sys\nsys.exit(0)"), 0, "SystemExit"),
-    "kills its own process": (body("import os\nos.kill(os.getpid(), 9)"), 0, "ended before"),
+    "kills its own process": (body("import os\nos.kill(os.getpid(), 9)"), 0, "returns nothing"),
     "kills everything it can": (body("import os\nos.kill(-1, 9)\nreturn x"), 0, ""),
     "kills other processes": (body(OTHER_PROCESSES), 0, ""),
     "numpy patched": (body("np.allclose = lambda *a, **k: True\nnp.array_equal = lambda *a: True\nreturn x"), 0, ""),
@@ -234,8 +234,8 @@ ATTACKS: dict[str, tuple[str, float, str]] = {
     "forged lines": (body(FAKE_LINES), 0, ""),
     "answers for another question": (body(OTHERS_ANSWER), 0, ""),
     "sleeping threads": (
-        body("import threading, time\nthreading.Thread(target=time.sleep, args=(1000,)).start()\nreturn 2 * x"
-             ""), 10, "",
+        body("import threading, time\nthreading.Thread(target=time.sleep, args=(1000,)).start()\nreturn 2 * x"), 0,
+        "thread",
     ),
     "returns its argument": (body("return x"), 0, ""),
     "changes its argument": (body("x *= 2\nreturn x"), 0, "changes its arguments"),

@@ -19,6 +19,7 @@ from tests.course.tiny import TINY, TRIPLE
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is made of Linux namespaces")
 
 
+SPOILS_ITS_OWN = {"answers for another question"}  # sends nonsense in the name of its own second answer
 LIMITS = Limits(seconds=3)
 
 
@@ -46,7 +47,7 @@ def test_attack(name, tmp_path, monkeypatch, listening):
     double, triple = graded.marks
     assert double.score == deserved, (double, graded)
     assert hint in double.hint
-    assert triple.score == 10, (triple, graded)
+    assert triple.score == (0 if name in SPOILS_ITS_OWN else 10), (triple, graded)
     json.dumps(double.hint)
     assert time.monotonic() - started < 200
     unix.close()

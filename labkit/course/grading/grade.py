@@ -64,11 +64,10 @@ def grade(
     asked = [question for question in assignment.questions if question.name in code]
     outcomes = [run(job(asked, code, seed), limits, sandbox)] if asked else []
     found = answers_of(outcomes)
-    if outcomes and outcomes[0].ended != "done":
-        for question in (question for question in asked if question.name not in found):
-            alone = run(job([question], code, seed), limits, sandbox)
-            outcomes.append(alone)
-            found |= {question.name: {"error": ENDED.get(alone.ended, ENDED["died"])}} | answers_of([alone])
+    for question in (question for question in asked if question.name not in found):
+        alone = run(job([question], code, seed), limits, sandbox)
+        outcomes.append(alone)
+        found |= {question.name: {"ended": alone.ended}} | answers_of([alone])
     marks = tuple(
         mark(question, found.get(question.name), question.name in code, seed) for question in assignment.questions
     )
@@ -120,8 +119,8 @@ def mark(question: Question, answer: dict[str, Any] | None, present: bool, seed:
 
     if not present:
         return none("There is no answer cell for this question.")
-    if answer is None:
-        return none(ENDED["died"])
+    if answer is None or "ended" in answer:
+        return none(ENDED.get(str((answer or {}).get("ended")), ENDED["died"]))
     if answer.get("empty") is True:
         return none("Not written yet.")
     if isinstance(error := answer.get("error"), str):
