@@ -6,7 +6,7 @@ else
 VENV_PYTHON := .venv/bin/python
 endif
 
-.PHONY: help setup dashboard lab test bench notebooks book runs lock clean
+.PHONY: help setup dashboard lab test bench notebooks book course runs lock clean
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -32,6 +32,9 @@ notebooks: setup  ## execute the lessons and write them with their outputs
 
 book: setup  ## write the lessons as HTML pages that work from a file
 	@$(VENV_PYTHON) -m labkit book
+
+course: setup  ## set up an nbgrader course with the assignments in course/
+	@$(VENV_PYTHON) -m labkit course init course
 
 runs: setup  ## train the recorded runs that are missing (hours)
 	@$(VENV_PYTHON) data/runs/record.py

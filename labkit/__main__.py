@@ -11,7 +11,8 @@ from importlib import import_module
 
 from labkit.setup import ROOT, setup
 
-COMMANDS = ("train", "evaluate", "runs", "data")  # larger commands, each a module that registers itself
+# larger commands, each a module that registers itself
+COMMANDS = ("train", "evaluate", "runs", "data", "grade", "course")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -70,12 +71,10 @@ def run_dashboard(port: int, headless: bool) -> int:
 def run_lab(port: int, headless: bool, jupyter_options: list[str]) -> int:
     """JupyterLab on loopback, opened in the notebooks folder."""
     needs_checkout("notebooks")
-    command = [sys.executable, "-m", "jupyterlab", "--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}"]
-    # nothing asks the network for news or updates
-    command += ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
-    if getattr(os, "geteuid", lambda: 1)() == 0:
-        command.append("--allow-root")  # as in a container; the server listens on loopback only
-    return run([*command, "--ServerApp.root_dir=notebooks", *(["--no-browser"] if headless else []), *jupyter_options])
+    from labkit.lab import lab_command, lab_environment
+
+    command = [*lab_command(ROOT / "notebooks", port, headless), *jupyter_options]
+    return run(command, lab_environment("lessons", "every"))
 
 
 def run_test(pytest_options: list[str]) -> int:
@@ -142,10 +141,10 @@ def show_losses(name: str | None) -> int:
     return 0
 
 
-def run(command: list[str]) -> int:
+def run(command: list[str], environment: dict[str, str] | None = None) -> int:
     """Run in the project's folder; Ctrl-C ends the child, not with a traceback."""
     try:
-        return subprocess.run(command, cwd=ROOT).returncode
+        return subprocess.run(command, cwd=ROOT, env=environment).returncode
     except KeyboardInterrupt:
         return 130
 

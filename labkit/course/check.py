@@ -9,18 +9,20 @@ import html
 from collections.abc import Callable
 from typing import Any
 
-from labkit.course.exercise import Answer, Result, judge, short, value_of
+from labkit.course import questions
+from labkit.course.exercise import Answer, Exercise, Result, judge, short, value_of
 from labkit.course.exercises import EXERCISES
 from labkit.course.show import display_html, picture
 
 
 def __getattr__(name: str) -> Callable[[Answer], Result]:
-    """The check of an exercise."""
-    if name.startswith("_") or name not in EXERCISES:
-        raise AttributeError(f"no exercise {name!r}; there are: {', '.join(EXERCISES)}")
+    """The check of an exercise, of a lesson or else of an assignment."""
+    exercise = find(name)
+    if exercise is None:
+        raise AttributeError(f"no exercise {name!r}; there are: {', '.join(__dir__())}")
 
     def check(answer: Answer) -> Result:
-        result = judge(EXERCISES[name], answer)
+        result = judge(exercise, answer)
         display_html(feedback(result))
         if not result.passed and any(value_of(row.found) is not None for row in result.rows):
             from IPython.display import display
@@ -28,13 +30,23 @@ def __getattr__(name: str) -> Callable[[Answer], Result]:
             display(picture(comparison(result), f"Expected against yours, case by case, for the exercise {name}."))
         return result
 
-    check.__doc__ = EXERCISES[name].task
+    check.__doc__ = exercise.task
     return check
 
 
+def find(name: str) -> Exercise | None:
+    """An exercise by its name; the assignments are imported only for names that no lesson has."""
+    if name.startswith("_"):
+        return None
+    if name in EXERCISES:
+        return EXERCISES[name]
+    question = questions.find(name)
+    return None if question is None else question.exercise
+
+
 def __dir__() -> list[str]:
-    """The exercises."""
-    return list(EXERCISES)
+    """The exercises of the lessons, then those of the assignments."""
+    return [*EXERCISES, *(question.name for question in questions.every())]
 
 
 def feedback(result: Result) -> str:
