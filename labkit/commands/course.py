@@ -28,6 +28,10 @@ def register(commands: Any) -> None:
     release.add_argument("folder", type=Path, metavar="DIR", nargs="?", default=Path("course"), help="default course/")
     add_only(release)
     release.set_defaults(run=told(release_versions))
+    marks = actions.add_parser("marks", help="enter the marks of `python -m labkit grade` into the gradebook")
+    marks.add_argument("results", type=Path, metavar="GRADES.json", help="what `python -m labkit grade` wrote")
+    marks.add_argument("folder", type=Path, metavar="DIR", nargs="?", default=Path("course"), help="default course/")
+    marks.set_defaults(run=told(enter))
     lab = actions.add_parser("open", help="open a course in JupyterLab, where nbgrader's formgrader is")
     lab.add_argument("folder", type=Path, metavar="DIR", nargs="?", default=Path("course"), help="default course/")
     lab.add_argument("--port", type=int, default=8888, help="port on 127.0.0.1 (default 8888)")
@@ -82,13 +86,25 @@ def release_versions(args: argparse.Namespace) -> int:
     return 0
 
 
+def enter(args: argparse.Namespace) -> int:
+    """Make the authoritative marks those of the gradebook."""
+    from labkit.course.folder import check_course
+    from labkit.course.gradebook import enter_marks
+
+    check_course(args.folder)
+    assignment, count = enter_marks(args.folder, args.results)
+    say(
+        f"{assignment}: marks of {count} students are in {args.folder / 'gradebook.db'}; `nbgrader export` has them now"
+    )
+    return 0
+
+
 def open_course(args: argparse.Namespace) -> int:
     """JupyterLab on loopback, in the course, so that nbgrader finds its settings."""
-    from labkit.course.folder import is_course
+    from labkit.course.folder import check_course
     from labkit.lab import lab_command, lab_environment
 
-    if not is_course(args.folder):
-        raise ValueError(f"{args.folder} is no course: `python -m labkit course init {args.folder}` sets one up")
+    check_course(args.folder)
     say("in JupyterLab: Nbgrader → Formgrader (stop it with Ctrl-C)")
     folder = args.folder.resolve()
     command = lab_command(folder, args.port, args.headless)

@@ -99,6 +99,12 @@ def is_course(folder: Path) -> bool:
     return config.is_file() and MARK in config.read_text(encoding="utf-8", errors="replace").partition("\n")[0]
 
 
+def check_course(folder: Path) -> None:
+    """Refuse a folder that is no course."""
+    if not is_course(folder):
+        raise ValueError(f"{folder} is no course: `python -m labkit course init {folder}` sets one up")
+
+
 def fill(template: str, target: Path, values: dict[str, str]) -> None:
     """Write a file from a template, unless it is there: the instructor may have changed it."""
     if not target.exists():

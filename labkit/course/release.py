@@ -65,7 +65,12 @@ def read(master: Path, assignment: Assignment) -> list[Any]:
 
 def grade_id(cell: Any) -> str:
     """By which nbgrader and `python -m labkit grade` know a cell."""
-    return f"{cell.metadata.question}-test" if cell.metadata.role == "test" else str(cell.metadata.question)
+    return test_id(cell.metadata.question) if cell.metadata.role == "test" else str(cell.metadata.question)
+
+
+def test_id(question: str) -> str:
+    """The id of a question's test cell, which carries its points."""
+    return f"{question}-test"
 
 
 def released(cell: Any, assignment: Assignment, kind: str) -> Any:

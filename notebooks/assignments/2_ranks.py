@@ -362,17 +362,18 @@ require("smooth_ap_pulls", smooth_ap_pulls)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# **See what it is good for.** Four positives and five negatives of one query, at a temperature that reaches across. The
-# bars show where descent moves each item (minus the gradient). Read them from the right, as the ranking goes. Which
-# positives does the second row move to the left, that is, down the ranking? What happens to the last one?
+# **See what it is good for.** Six positives and three negatives of one query, at a temperature that reaches across. The
+# bars show where descent moves each item (minus the gradient); the ranking goes from right to left. The second part moves
+# positives only, and it adds up to 0, so some positive is moved *down*. Which one, and how large is that against what the
+# first part does to it?
 
 # %%
 from matplotlib.figure import Figure
 
 from labkit.figures.style import COLORS
 
-shown = torch.tensor([0.92, 0.85, 0.78, 0.7, 0.62, 0.55, 0.47, 0.4, 0.32], dtype=torch.float64)
-is_positive = torch.tensor([True, False, True, False, False, True, False, False, True])
+shown = torch.tensor([0.92, 0.85, 0.78, 0.7, 0.62, 0.58, 0.47, 0.4, 0.36], dtype=torch.float64)
+is_positive = torch.tensor([False, True, True, False, True, True, False, True, True])
 pulls = -smooth_ap_pulls(shown, is_positive, 0.05).detach()
 fig = Figure(figsize=(7, 3.6), dpi=90, facecolor="white", layout="constrained")
 for number, (row, title) in enumerate(zip(pulls, ("through R(i, S_N)", "through R(i, S_P)"))):
@@ -389,9 +390,9 @@ axes.set_xlabel("similarity")
 axes.legend(frameon=False, fontsize=9)
 labkit.show(
     fig,
-    "Minus the gradient of Smooth-AP for four positives and five negatives along the similarity, in two parts. Through "
-    "the negatives, positives are moved up and negatives down. Through the positives only positives move: those in front "
-    "a little up, those behind down.",
+    "Minus the gradient of Smooth-AP for six positives and three negatives along the similarity, in two parts. Through "
+    "the negatives, positives are moved up and negatives down. Through the positives only positives move, less than "
+    "before: the first one down, the others up.",
 )
 
 # %% [markdown] role="notes"

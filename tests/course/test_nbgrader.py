@@ -1,6 +1,7 @@
 """A course from nothing to a table of marks, with nbgrader's own commands and three made-up students."""
 
 import csv
+import json
 import zipfile
 from subprocess import CompletedProcess
 
@@ -126,6 +127,30 @@ def test_three_students_get_the_marks_they_deserve(course):
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as marks:
         waiting = {s.student.id: s.needs_manual_grade for s in marks.find_assignment(NAME).submissions}
     assert waiting == {"perfect": True, "empty": False, "wrong": True}  # written answers that were left are 0 already
+
+    # the marks of `labkit grade` stand above nbgrader's own, also for a student whom nbgrader has not seen
+    marks = [{"question": question.name, "score": 1.5, "hint": "so"} for question in assignment.questions]
+    results = course / "grades.json"
+    rows = [{"student": student, "marks": marks} for student in ("perfect", "new")]
+    results.write_text(json.dumps({"assignment": NAME, "students": rows}))
+    assert main(["course", "marks", str(results), str(course)]) == 0
+    nbgrader(course, "export")
+    with (course / "grades.csv").open() as file:
+        scores = {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)}
+    expected = 1.5 * len(marks)
+    assert scores == {"perfect": expected, "new": expected, "empty": 0.0, "wrong": second.points}
+
+
+def test_results_that_are_none_are_refused(course, tmp_path, capsys):
+    (tmp_path / "grades.json").write_text("[]")
+    assert main(["course", "marks", str(tmp_path / "grades.json"), str(course)]) == 2
+    assert "is not the grades.json" in capsys.readouterr().err
+    (tmp_path / "grades.json").write_text('{"assignment": "9_none", "students": []}')
+    assert main(["course", "marks", str(tmp_path / "grades.json"), str(course)]) == 2
+    assert "no assignment 9_none" in capsys.readouterr().err
+    assert main(["course", "marks", str(tmp_path / "none.json"), str(course)]) == 2
+    assert main(["course", "marks", str(tmp_path / "grades.json"), str(tmp_path)]) == 2
+    assert "is no course" in capsys.readouterr().err
 
 
 def test_other_folders_are_left_alone(tmp_path, capsys):

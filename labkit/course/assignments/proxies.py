@@ -457,7 +457,7 @@ def shares_hidden(rng: torch.Generator) -> list[Case]:
         *cases,
         Case("one proxy a class", {**base, "similarity": S}),
         Case("five equal proxies", {**base, "similarity": S.repeat(1, 1, 5)}),
-        Case("nothing to do", {**base, "similarity": at_rest, "alpha": 3000.0}, edge=True),
+        Case("a batch at rest", {**base, "similarity": at_rest, "alpha": 3000.0}, edge=True),
     ]
 
 

@@ -155,15 +155,16 @@ def best_hidden(rng: torch.Generator) -> list[Case]:
     cases = []
     for middle, noise in ((0.5, 0.35), (0.3, 0.4), (0.6, 0.4), (0.4, 0.3)):
         N, C = whole(rng, 30, 50), whole(rng, 3, 8)
-        cases.append(Case(f"{N} samples, {C} classes", some_cosines(rng, N, C, middle, noise) | {"most": 200.0}))
+        told = f"{N} samples, {C} classes, own cosines about {middle}"
+        cases.append(Case(told, some_cosines(rng, N, C, middle, noise) | {"most": 200.0}))
     batch = some_cosines(rng, 12, 4, 0.3, 0.1)
     own = one_hot(batch["labels"], 4).bool()
     right = torch.where(own, 0.9, batch["cosine"].clamp(-0.8, 0.8))
     wrong = torch.where(own, -0.9, batch["cosine"].clamp(-0.8, 0.8))
     return [
         *cases,
-        Case("all right", {"cosine": right, "labels": batch["labels"], "most": 30.0}, edge=True),
-        Case("all wrong", {"cosine": wrong, "labels": batch["labels"], "most": 64.0}, edge=True),
+        Case("12 samples, all right", {"cosine": right, "labels": batch["labels"], "most": 30.0}, edge=True),
+        Case("12 samples, all wrong", {"cosine": wrong, "labels": batch["labels"], "most": 64.0}, edge=True),
         Case("best beyond the largest", some_cosines(rng, 30, 4) | {"most": 0.5}, edge=True),
     ]
 
@@ -471,7 +472,7 @@ def gate_hidden(rng: torch.Generator) -> list[Case]:
         batch = easy_features(rng, whole(rng, 4, 8), whole(rng, 3, 6), whole(rng, 3, 5), between(rng, 0.3, 0.8))
         epsilon, beta = between(rng, 0.1, 0.3), between(rng, 0.3, 2.0)
         gate = mean_loss(batch, epsilon) + (-0.2 if above else 0.2)
-        told = f"{'above' if above else 'below'} the gate{', open from before' if was_open else ''}"
+        told = f"drawn: {'above' if above else 'below'} the gate{', open from before' if was_open else ''}"
         more = {"gamma": between(rng, 2, 30), "beta": beta, "gate": gate, "epsilon": epsilon, "was_open": was_open}
         cases.append(Case(told, batch | more))
     two = easy_features(rng, 5, 2, 3, 0.5)
