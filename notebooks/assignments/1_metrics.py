@@ -33,9 +33,9 @@
 # **Reading**
 #
 # - [Lesson 2](../02_metrics_that_disagree.ipynb): all metrics of this assignment, for one list.
-# - Musgrave, Belongie, Lim, *A Metric Learning Reality Check*, ECCV 2020, Section 3: why MAP@R, and what R@1 hides.
+# - Musgrave, Belongie, Lim, *A Metric Learning Reality Check*, ECCV 2020: why MAP@R, and what R@1 hides.
 # - McSherry, Najork, *Computing Information Retrieval Performance Measures Efficiently in the Presence of Tied Scores*,
-#   ECIR 2008, Sections 1 to 3: the idea of question 4.
+#   ECIR 2008: the idea of question 4.
 # - Saeki, Kawahara, Aman, the MPA paper, 2023, Eqs 19 and 20: nDCG with graded relevance. Its Table 3 has two
 #   conventions that it does not state (E-MPA-11).
 #

@@ -34,9 +34,9 @@
 #
 # - [Lesson 3](../03_smoothing_a_rank.ipynb): the smooth rank and Smooth-AP of one query; [lesson
 #   4](../04_recall_at_k.ipynb): RS@k, its two temperatures and its floor.
-# - Patel, Tolias, Matas, *Recall@k Surrogate Loss with Large Batches and Similarity Mixup*, CVPR 2022, Section 3: the loss
+# - Patel, Tolias, Matas, *Recall@k Surrogate Loss with Large Batches and Similarity Mixup*, CVPR 2022: the loss
 #   of question 3. The slides' picture of the outer sigmoid is off by one (E-SL-1).
-# - Brown, Xie, Kalogeiton, Zisserman, *Smooth-AP*, ECCV 2020, Section 4: where the sigmoid comes from.
+# - Brown, Xie, Kalogeiton, Zisserman, *Smooth-AP*, ECCV 2020: where the sigmoid comes from.
 # - Li et al., PNP, AAAI 2022, Eqs 4 and 14: the derivative of question 4, printed without its factor $1 / |S_P|$
 #   (E-PNP-2).
 #

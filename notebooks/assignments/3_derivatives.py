@@ -36,7 +36,7 @@
 # - Li et al., *Rethinking the Optimization of Average Precision: Only Penalizing Negative Instances before Positive Ones is
 #   Enough*, AAAI 2022, Section "Variants of PNP": the design idea. Eq. 7 is not the integral of Eq. 6 (E-PNP-1), and the
 #   printed derivatives leave out $1 / |S_P|$ (E-PNP-2).
-# - Musgrave, Belongie, Lim, *A Metric Learning Reality Check*, ECCV 2020, Section 2: what makes a comparison of losses
+# - Musgrave, Belongie, Lim, *A Metric Learning Reality Check*, ECCV 2020: what makes a comparison of losses
 #   fair, for the last text.
 #
 # **Handing in, and how it is marked.** Hand in this notebook, with its name unchanged. Everything an answer needs must be

@@ -33,10 +33,10 @@
 # **Reading**
 #
 # - [Lesson 8](../08_proxies.ipynb): all losses of this assignment, with the notation used here.
-# - Saeki, Kawahara, Aman, *Multi Proxy Anchor Family Loss for Several Types of Gradients*, 2023, Section 3: MPA. Eqs 8
+# - Saeki, Kawahara, Aman, *Multi Proxy Anchor Family Loss for Several Types of Gradients*, 2023: MPA. Eqs 8
 #   and 9 are right; Eq. 5 and Eq. 14 have errors (E-MPA-1, E-MPA-5), so do not build on them.
-# - Qian et al., *SoftTriple Loss*, ICCV 2019, Section 3: why several centres.
-# - Kim, Kim, Cho, Kwak, *Proxy Anchor Loss*, CVPR 2020, Section 3.2: what the gradient of a log-sum does.
+# - Qian et al., *SoftTriple Loss*, ICCV 2019: why several centres.
+# - Kim, Kim, Cho, Kwak, *Proxy Anchor Loss*, CVPR 2020: what the gradient of a log-sum does.
 #
 # **Handing in, and how it is marked.** Hand in this notebook, with its name unchanged. Everything an answer needs must be
 # in its cell or in another answer cell. Grading runs only the answer cells, with `import math`, `import numpy as np`,

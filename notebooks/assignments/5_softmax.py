@@ -35,8 +35,8 @@
 # - [Lesson 9](../09_sgsl.ipynb): the floor, SGSL and the gate, with the notation used here.
 # - Yang, Wang, Zhang, the SGSL paper, AAAI 2023, "Method": Eqs 5 to 10. In Eq. 6 read $\hat W_{y}^T$ for $\hat W_{y}^2$,
 #   and let the soft maximum run over $j \neq y$ (E-SG-1).
-# - Wang, Xiang, Cheng, Yuille, *NormFace*, ACM MM 2017, Section 3: the bound on the softmax of unit vectors.
-# - Guo, Pleiss, Sun, Weinberger, *On Calibration of Modern Neural Networks*, ICML 2017, Section 4.2: one scale for a
+# - Wang, Xiang, Cheng, Yuille, *NormFace*, ACM MM 2017: the bound on the softmax of unit vectors.
+# - Guo, Pleiss, Sun, Weinberger, *On Calibration of Modern Neural Networks*, ICML 2017: one scale for a
 #   trained network ("temperature scaling"), which is question 2.
 #
 # **Handing in, and how it is marked.** Hand in this notebook, with its name unchanged. Everything an answer needs must be

@@ -34,8 +34,8 @@
 #
 # - [Lesson 12](../12_reading_a_results_table.ipynb): intervals, pairs, claims, and how to train a loss.
 # - [Lesson 7](../07_many_centres.ipynb): the toy that you will train, and what it was built to show.
-# - Musgrave, Belongie, Lim, *A Metric Learning Reality Check*, ECCV 2020, Sections 2 and 4: how comparisons go wrong.
-# - Bouthillier et al., *Accounting for Variance in Machine Learning Benchmarks*, MLSys 2021, Section 2: what a seed
+# - Musgrave, Belongie, Lim, *A Metric Learning Reality Check*, ECCV 2020: how comparisons go wrong.
+# - Bouthillier et al., *Accounting for Variance in Machine Learning Benchmarks*, MLSys 2021: what a seed
 #   changes.
 #
 # **Handing in, and how it is marked.** Hand in this notebook, with its name unchanged, and with the outputs of your study
