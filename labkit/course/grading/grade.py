@@ -15,6 +15,7 @@ from labkit.course.grading import wire
 from labkit.course.grading.sandbox import Limits, Outcome, run
 from labkit.course.grading.submission import Submission, readable
 
+FAILED = wire.Other("an error")  # in place of a value
 KEPT_FOR_IDEA = 0.6  # of the points, when only cases fail that show care
 ENDED = {
     "time": "It did not finish in the time allowed: is there a loop without an end?",
@@ -159,13 +160,13 @@ def scored(question: Question, cases: list[Case], rows: list[Row], error: str, c
 def read_case(entry: Any) -> tuple[Any, str, bool]:
     """Value, error, and whether arguments were changed, from what the child sent; it may have sent anything."""
     if not isinstance(entry, dict):
-        return None, "it sent something that is no answer", False
+        return FAILED, "it sent something that is no answer", False
     if isinstance(error := entry.get("error"), str):
-        return None, error[:400], False
+        return FAILED, error[:400], False
     try:
         value = wire.unpack(entry.get("value"))
     except (ValueError, TypeError, RecursionError):
-        return None, "it sent something that is no value", False
+        return FAILED, "it sent something that is no value", False
     if isinstance(value, dict) and not (
         value.keys() == {"value", "gradient"} and all(isinstance(part, Tensor) for part in value.values())
     ):

@@ -56,6 +56,7 @@ body { font: 17px/1.5 system-ui, sans-serif; max-width: 52rem; margin: 2rem auto
 table { border-collapse: collapse; width: 100%; margin: .7rem 0 1.2rem; font-size: 16px; }
 th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid #8886; vertical-align: top; }
 pre { overflow-x: auto; padding: .7rem; background: #8881; border-radius: 6px; font-size: 15px; }
+pre.words { white-space: pre-wrap; font-family: inherit; }
 h2 { margin-top: 2rem; font-size: 1.25rem; }
 .hint { border-left: 4px solid #D55E00; padding-left: .8rem; overflow-wrap: anywhere; }
 .small { font-size: 15px; opacity: .8; }
@@ -82,7 +83,8 @@ def page(assignment: Assignment, row: Graded, sealed: bool) -> str:
     parts.append(f"<table><tr><th>question</th><th>result</th><th>points</th></tr>{rows}</table>")
     parts += [section(mark, tasks[mark.question], row.answers.get(mark.question, "")) for mark in row.marks]
     for name, text in row.written.items():
-        parts.append(f"<h2>{html.escape(name)}</h2><pre>{html.escape(text or '(no answer)')}</pre>")
+        answer = html.escape(text or "(no answer)")
+        parts.append(f'<h2>{html.escape(name)}</h2><pre class="words">{answer}</pre>')
     how = "in a sealed process" if sealed else "without a sandbox"
     parts.append(
         f'<p class="small">Your answers ran {how} and took {row.seconds:.1f} s and at most {row.memory_mb:.0f} MB. '
