@@ -9,7 +9,7 @@ from pathlib import Path
 
 import torch
 
-from benchmarks import evaluation, proxies, ranking, report, training
+from benchmarks import dashboard, evaluation, grading, proxies, ranking, report, training
 
 BENCHMARKS = {
     "import": training.import_time,
@@ -24,23 +24,27 @@ BENCHMARKS = {
     "evaluate-large": evaluation.large,
 }
 CURVES = {"losses": ranking.curves, "evaluation": evaluation.curves}
+TABLES = {"dashboard": dashboard, "grading": grading}  # with a table of their own
+OTHERS = ("curves", *TABLES)  # not rows of the table
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m labkit bench", description=__doc__)
-    parser.add_argument("names", nargs="*", help=f"of {', '.join([*BENCHMARKS, 'curves'])} (default: all)")
+    parser.add_argument("names", nargs="*", help=f"of {', '.join([*BENCHMARKS, *OTHERS])} (default: all)")
     parser.add_argument("--quick", action="store_true", help="small sizes: shows that everything runs, means nothing")
     parser.add_argument("--results", type=Path, help="folder to write to (default: benchmarks/results; none if quick)")
     chosen = parser.parse_args()
-    names = chosen.names or [*BENCHMARKS, "curves"]
-    unknown = set(names) - set(BENCHMARKS) - {"curves"}
+    names = chosen.names or [*BENCHMARKS, *OTHERS]
+    unknown = set(names) - set(BENCHMARKS) - set(OTHERS)
     if unknown:
         parser.error(f"unknown benchmark: {', '.join(sorted(unknown))}")
-    rows, curves, started = [], {}, time.monotonic()
+    rows, curves, tables, started = [], {}, {}, time.monotonic()
     for number, name in enumerate(names, 1):
         print(f"[{number}/{len(names)}] {name} …", file=sys.stderr, flush=True)
         if name == "curves":
             curves = {kind: apart(measure, chosen.quick) for kind, measure in CURVES.items()}
+        elif name in TABLES:
+            tables[name] = apart(TABLES[name].measure, chosen.quick)
         else:
             rows += apart(BENCHMARKS[name], chosen.quick)
     for kind, curve in curves.items():
@@ -50,8 +54,13 @@ def main() -> int:
     # a quick run is no record; a partial one renews its own rows only
     folder = chosen.results or (None if chosen.quick else Path(__file__).parent / "results")
     if folder is not None:
-        report.write(folder, rows, curves)
+        if rows or curves:
+            report.write(folder, rows, curves)
+        for name, found in tables.items():
+            TABLES[name].write(folder, found)
         print(f"\nwritten to {folder}, {(time.monotonic() - started) / 60:.1f} minutes\n")
+    for name, found in tables.items():
+        print(TABLES[name].table(found), end="\n\n")
     for row in rows:
         # small sizes are all overhead: a verdict on them would mislead
         print(f"{row.what}: {report.number(row.value)}{row.unit}" if chosen.quick else report.line(row))

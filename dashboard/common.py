@@ -1,11 +1,20 @@
 """What the pages share: the runs, how they are called, and what to say when there are none."""
 
+from __future__ import annotations
+
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from labkit.runs import Run, default_roots, find_runs
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from labkit.runs.claims import Finding
 
 FRESH = 3.0  # seconds for which the list of runs is not read anew
 
@@ -16,13 +25,31 @@ def roots() -> tuple[Path, ...]:
     return tuple(map(Path, chosen.split(os.pathsep))) if chosen else default_roots()
 
 
+@st.cache_resource(show_spinner=False)
+def known_runs() -> dict:
+    """Runs that were read before, for all visitors: hundreds take longer to read than to look whether they changed."""
+    return {}
+
+
 @st.cache_resource(ttl=FRESH, show_spinner=False)
 def read_all(where: tuple[Path, ...]) -> list[Run]:
-    return find_runs(*where)
+    return find_runs(*where, known=known_runs())
 
 
 def all_runs() -> list[Run]:
     return read_all(roots())
+
+
+@st.cache_data(ttl=60, show_spinner=False)
+def findings_of(where: tuple[Path, ...], count: int) -> list[Finding]:
+    from labkit.runs.claims import findings
+
+    return list(findings(all_runs()))
+
+
+def all_findings() -> list[Finding]:
+    """Every claim with what the runs say about it; at most a minute old."""
+    return findings_of(roots(), len(all_runs()))
 
 
 def finished_runs() -> list[Run]:
@@ -76,3 +103,17 @@ def devices(runs: list[Run]) -> str:
     """What the runs were made on, in words."""
     made = sorted({f"{run.device} ({run.text('device_name') or 'unnamed'})" for run in runs if run.device})
     return "; ".join(made) or "not recorded"
+
+
+def show_tabs(contents: dict[str, Callable[[], None]], key: str = "view") -> None:
+    """Tabs of which only the open one is drawn; which one is in the URL."""
+    for tab, show in zip(st.tabs(list(contents), key=key, on_change="rerun", bind="query-params"), contents.values()):
+        if tab.open:
+            with tab:
+                show()
+
+
+def legend_on_top(fig: go.Figure) -> go.Figure:
+    """Beside a figure it would take half of a narrow window."""
+    legend = {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.02, "yanchor": "bottom"}
+    return fig.update_layout(legend=legend, margin={"t": 70}, height=(fig.layout.height or 380) + 40)

@@ -1,9 +1,10 @@
 """Compare runs: means, seeds, intervals, differences to a baseline, curves, cost, and the way to repeat it all."""
 
 import io
+from functools import partial
 
 import streamlit as st
-from common import as_text, choose_preset, devices, finished_runs, short_names
+from common import as_text, choose_preset, devices, finished_runs, legend_on_top, short_names, show_tabs
 
 from labkit.figures.comparison import METRICS, cost_against_quality, differences, differences_to, profiles, shown
 from labkit.figures.results import results, training_curves
@@ -35,22 +36,27 @@ chosen = st.multiselect(
 runs = [run for run in runs if run.group in (chosen or order) or run.group == baseline]
 frame = table(runs, metric)
 few = sum(n < 3 for n in frame["n"])
+weak = f"; {few} {'have' if few > 1 else 'has'} fewer than three seeds: no claim rests on {'them' if few > 1 else 'it'}"
 st.caption(
     f"Showing {len(frame)} of {len(order)} configurations, {len(runs)} runs. Made on: {as_text(devices(runs))}. "
-    f"Intervals are Student's, 95 %{f'; {few} have fewer than three seeds: no claim rests on them' if few else ''}."
+    f"Intervals are Student's, 95 %{weak if few else ''}."
 )
 for note in frame.attrs["notes"]:
     st.warning(as_text(note))
 
-overview, paired, training, together, cost, export = st.tabs(
-    ["Results", "Differences", "During training", "All metrics", "Cost", "Export"]
-)
-untrained = [group for group, loss in zip(frame["group"], frame["loss"]) if loss in BASELINES]
-with overview:
-    zoomed = bool(untrained) and st.toggle("Zoom to trained networks", value=True, key="zoom", bind="query-params")
-    near = [run for run in runs if not zoomed or run.loss not in BASELINES]
+untrained = any(run.loss in BASELINES for run in runs)
+zoomed = untrained and st.toggle(
+    "Only trained networks in the figures", value=True, key="zoom", bind="query-params",
+    help="Untrained networks and plain pixels lie far below and would press all others together.",
+)  # fmt: skip
+near = [run for run in runs if not zoomed or run.loss not in BASELINES]
+best = list(frame["group"])[:CURVES]
+
+
+def show_results() -> None:
+    """Every seed, the mean and its interval, as a figure and as a table."""
     st.plotly_chart(
-        results(near, metric, names), theme=None, key="results",
+        legend_on_top(results(near, metric, names)), theme=None, key="results",
         alt=f"{metric} of every configuration on test classes: seeds, mean and 95 % interval.",
     )  # fmt: skip
     st.dataframe(
@@ -68,49 +74,65 @@ with overview:
         hide_index=True,
     )  # fmt: skip
     st.caption("The percentile bootstrap is too narrow with few seeds (lesson 12); the t interval is the one to read.")
-with paired:
+
+
+def show_differences() -> None:
     found = differences_to(runs, {run.group for run in near}, baseline, metric)
-    if found:
-        st.plotly_chart(
-            differences(found, names), theme=None, key="differences",
-            alt=f"Difference in {metric} to the baseline, paired by seed, with 95 % intervals.",
-        )  # fmt: skip
-        st.caption("Filled: the interval leaves out zero. Hollow: the seeds there are cannot tell.")
-    else:
+    if not found:
         st.info("Nothing shares a seed with the baseline. Choose another baseline, or train more seeds.")
-with training:
-    best = list(frame["group"])[:CURVES]
+        return
+    st.plotly_chart(
+        differences(found, names), theme=None, key="differences",
+        alt=f"Difference in {metric} to the baseline, paired by seed, with 95 % intervals.",
+    )  # fmt: skip
+    st.caption("Filled: the interval leaves out zero. Hollow: the seeds there are cannot tell.")
+
+
+def show_training() -> None:
     drawn = [run for run in runs if run.group in best]
     st.plotly_chart(
-        training_curves(drawn, metric, names), theme=None, key="curves",
+        legend_on_top(training_curves(drawn, metric, names)), theme=None, key="curves",
         alt=f"Validation {metric} during training of the {len(best)} best configurations.",
     )  # fmt: skip
     st.caption(f"Showing the {len(best)} best of {len(frame)}; choose configurations above to see others.")
-with together:
+
+
+def show_metrics() -> None:
     st.plotly_chart(
-        profiles([run for run in runs if run.group in best], names), theme=None, key="profiles",
+        legend_on_top(profiles([run for run in runs if run.group in best], names)), theme=None, key="profiles",
         alt="Every metric of the best configurations, each from the lowest to the highest of them.",
     )  # fmt: skip
     st.caption("Lines that cross: the metrics disagree about the order. intra: smaller is tighter.")
-with cost:
+
+
+def show_cost() -> None:
     st.caption("Named: nothing cheaper is better. The others tell their name under the cursor.")
     st.plotly_chart(
-        cost_against_quality(near, metric, names),
-        theme=None,
-        key="cost",
+        cost_against_quality(near, metric, names), theme=None, key="cost",
         alt=f"CPU time of a run against its {metric}.",
-    )
-with export:
-    picture = small_multiples([results(runs, metric, names)], columns=1)
-    files = {}
-    for kind in ("png", "svg"):
-        buffer = io.BytesIO()
-        picture.savefig(buffer, format=kind)
-        files[kind] = buffer.getvalue()
-    for column, (name, content) in zip(
-        st.columns(4),
-        {"csv": to_csv(frame), "tex": to_latex(frame), **files}.items(),
-    ):
-        column.download_button(f"Save as .{name}", content, f"{preset}_{metric}.{name}".replace("@", ""))
+    )  # fmt: skip
+
+
+def picture(kind: str) -> bytes:
+    """The figure of the results as a file; drawn when it is asked for."""
+    buffer = io.BytesIO()
+    small_multiples([results(runs, metric, names)], columns=1).savefig(buffer, format=kind)
+    return buffer.getvalue()
+
+
+def show_export() -> None:
+    files = {"csv": to_csv(frame), "tex": to_latex(frame)}
+    files |= {kind: partial(picture, kind) for kind in ("png", "svg")}
+    for column, (kind, content) in zip(st.columns(4), files.items()):
+        name = f"{preset}_{metric}.{kind}".replace("@", "")
+        column.download_button(f"Save as .{kind}", content, name, on_click="ignore")
     st.markdown("Command lines that make these runs again")
     st.code("\n".join(sorted({run.text("command") for run in runs if run.text("command")})), language="bash")
+
+
+show_tabs(
+    {
+        "Results": show_results, "Differences": show_differences, "During training": show_training,
+        "All metrics": show_metrics, "Cost": show_cost, "Export": show_export,
+    }
+)  # fmt: skip

@@ -1,25 +1,29 @@
 """Embeddings: the points of a run in the plane, with pictures, neighbours, a lasso, a second run and their training."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 from common import all_runs, as_text, devices, roots, warn_about_problems
 
 from labkit.data.files import DataError
 from labkit.runs import Run, RunError
+from labkit.widgets.columns import side_by_side
 from labkit.widgets.embedding import ExplorerData, explorer_data
 from labkit.widgets.embedding.choice import projections_of, same_samples, stamp
 from labkit.widgets.embedding.data import MOST_COLORS, Grouping, nearest
 from labkit.widgets.embedding.film import Film, read_film
 from labkit.widgets.embedding.grid import picture_grid
 from labkit.widgets.embedding.groups import CORRECT, correctness, first_neighbours, groupings, matching, neighbour_table
-from labkit.widgets.embedding.streamlit import embedding_explorer, selection_key
+from labkit.widgets.embedding.streamlit import LEAST, embedding_explorer, film_player, selection_key
 
 KEY = "points"
 ALONE = "none"
 POINTS, TRAINING = "Points", "During training"
 MOST_PICTURES = 60
+FIRST = ("omniglot_pnp-dq", "emoji_pnp-dq")  # groups to begin with, where there are such runs
 MOST_IN_URL = 20  # selected ids; more would make an address that cannot be sent
 SELECTION = selection_key(KEY)
 
@@ -75,7 +79,7 @@ def show_points(panels: list[ExplorerData], search: str) -> None:
         st.query_params["selected"] = short
     if not selected:
         st.caption("Click a point to see its nearest neighbours here, or draw a lasso to see all that it holds.")
-    for data, column in zip(panels, st.columns(len(panels)) if selected else []):
+    for data, column in zip(panels, side_by_side("found", len(panels), LEAST) if selected else []):
         with column:
             if len(panels) > 1:
                 st.markdown(f"**{as_text(data.title)}**")
@@ -118,9 +122,10 @@ def show_group(data: ExplorerData, selected: list[str]) -> None:
     st.html(picture_grid(data, shown.tolist(), same, [""] * len(shown), meaning))
 
 
-@st.cache_data(max_entries=8, show_spinner=False)
-def cached_table(_data: ExplorerData, digest: str, search: str) -> tuple[list[dict], int]:
-    return neighbour_table(_data, search)
+@st.cache_resource(max_entries=8, show_spinner=False)
+def cached_table(_data: ExplorerData, digest: str, search: str) -> tuple[pd.DataFrame, int]:
+    table, count = neighbour_table(_data, search)
+    return pd.DataFrame(table), count
 
 
 def show_table(data: ExplorerData, search: str) -> None:
@@ -140,27 +145,27 @@ def show_table(data: ExplorerData, search: str) -> None:
         )
 
 
+def in_url(name: str, low: int, high: int, otherwise: int | None) -> int | None:
+    """A whole number of the address, if it is one."""
+    text = st.query_params.get(name, "")
+    return int(text) if re.fullmatch(r"-?\d{1,9}", text) and low <= int(text) <= high else otherwise
+
+
 @st.fragment
 def show_training(films: list[Film]) -> None:
-    """Every frame is a step on the slider; two runs go along the same steps."""
-    steps = sorted({step for film in films for step in film.steps})
-    first, second, third = st.columns([2, 1, 1])
-    step, view = steps[-1], {}
-    if len(steps) > 1:
-        step = first.select_slider("Training step", steps, value=steps[-1], key="step", bind="query-params")
-    if any(film.turns for film in films):
-        view["turn"] = second.slider("Turn (degrees)", -180, 180, 45, 15, key="turn", bind="query-params")
-        view["tilt"] = third.slider("Tilt (degrees)", -90, 90, 35, 5, key="tilt", bind="query-params")
-    for number, (film, column) in enumerate(zip(films, st.columns(len(films)))):
-        with column:
-            st.markdown(f"**{as_text(film.title)}**")
-            kind = "a sphere" if film.turns else "circles, one for each split"
-            st.plotly_chart(
-                film.figure(step, **view), theme=None, key=f"frame{number}",
-                alt=f"Embeddings at step {step}: {len(film.labels)} points of {len(film.classes)} classes on {kind}.",
-            )  # fmt: skip
-    hint = " Drag to turn the sphere; what the sliders set stays from step to step." if view else ""
+    """The frames as a film; two runs go along the same steps and turn together. Step and angles are in the address."""
+    begin = {"step": in_url("step", 0, 10**9, None), "turn": in_url("turn", -180, 180, 45),
+             "tilt": in_url("tilt", -90, 90, 35)}  # fmt: skip
+    view = film_player(*films, key="film", view=begin)
+    turns = any(film.turns for film in films)
+    for name, value in view.items():
+        if value != begin[name] and (turns or name == "step"):
+            st.query_params[name] = str(value)
+    hint = " Drag to turn the sphere, or use the arrow keys." if turns else ""
     st.caption(f"Every point is a direction, as cosine similarity sees it. Colours and shapes stand for classes.{hint}")
+    with st.expander("The frames as a table", icon=":material/table:"):
+        for film in films:
+            st.dataframe(film.table, hide_index=True, alt=f"R@1 at every recorded step of {film.title}.")
 
 
 st.title("Embeddings")
@@ -177,14 +182,16 @@ if not offered:
     )
     explain_absent(absent)
     st.stop()
-left, right = st.columns(2)
-run = offered[left.selectbox(f"Run ({len(offered)} with a projection)", list(offered), key="run", bind="query-params")]
+left, right = side_by_side("runs", 2, 340)
+names = list(offered)
+begin = next((names.index(run.id) for group in FIRST for run in offered.values() if run.group == group), 0)
+run = offered[left.selectbox(f"Run ({len(names)} with a projection)", names, begin, key="run", bind="query-params")]
 comparable = {ALONE: None} | {name: o for name, o in offered.items() if o is not run and same_samples(run, o)}
 beside = comparable[right.selectbox(
     "Beside it, a run of the same data", list(comparable), key="beside", bind="query-params",
     help="Both select the same samples. Runs of other data are not offered.",
 )]  # fmt: skip
-first, second, third = st.columns([1, 2, 2])
+first, second, third = st.columns([2, 5, 4])
 projection = first.selectbox(
     "Projection", projections_of(run), key="projection", bind="query-params", format_func=str.upper
 )

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import streamlit as st
-from common import all_runs, as_text, devices, roots, warn_about_problems
+from common import all_findings, all_runs, as_text, devices, roots, warn_about_problems
 
 from labkit.runs import Run
-from labkit.runs.claims import VERDICTS, findings
+from labkit.runs.claims import VERDICTS
 
 HERE = Path(__file__).parent
 MARKS = dict(zip(VERDICTS, ("✓", "±", "✗", "–", "…")))
@@ -51,13 +51,6 @@ def hours(run: Run) -> float:
     return seconds / 3600 if isinstance(seconds, int | float) else 0.0
 
 
-@st.cache_data(ttl=60, show_spinner=False)
-def verdicts(where: tuple[Path, ...], count: int) -> dict[str, int]:
-    """How many of the papers' claims held in these runs, and how many did not."""
-    found = [finding.verdict for finding in findings(all_runs())]
-    return {verdict: found.count(verdict) for verdict in VERDICTS}
-
-
 st.title("Train on what you measure")
 st.markdown(
     "Recall@k, average precision, nDCG, edit distance, rotated IoU and human perception are not differentiable. "
@@ -90,9 +83,9 @@ else:
     st.dataframe(at_a_glance(usable), hide_index=True)
 
 st.subheader("The papers' claims in these runs")
-counts = verdicts(roots(), len(usable))
-for column, (verdict, count) in zip(st.columns(WIDTHS), counts.items()):
-    column.metric(f"{MARKS[verdict]} {verdict}", count)
+found = [finding.verdict for finding in all_findings()]
+for column, verdict in zip(st.columns(WIDTHS), VERDICTS):
+    column.metric(f"{MARKS[verdict]} {verdict}", found.count(verdict))
 st.caption(
     "A claim held where the 95 % interval of every paired difference lies on the claimed side of zero, with at least "
     "three seeds."

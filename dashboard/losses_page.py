@@ -6,6 +6,7 @@ from playgrounds import playground
 
 from labkit.losses import CATALOG, Card
 from labkit.papers import PAPERS, errata
+from labkit.widgets.columns import side_by_side
 
 ERRATA = errata()
 FAMILIES = {
@@ -23,10 +24,11 @@ def matches(card: Card, words: str) -> bool:
 
 def show(card: Card) -> None:
     """Source, defaults, errata, and what the released code does differently."""
-    st.markdown(f"*{card.paper}*, {card.equation}. Name: `{card.name}`.")
+    st.markdown(f"`{card.name}`: *{card.paper}*, {card.equation}.")
     if card.defaults:
-        rows = [{"option": k, "default": str(v), "from": source} for k, (v, source) in card.defaults.items()]
-        st.table(rows, border="horizontal", hide_index=True)
+        # Markdown, for a table of Streamlit's would load pandas
+        rows = [f"| {as_text(k)} | {as_text(str(v))} | {as_text(source)} |" for k, (v, source) in card.defaults.items()]
+        st.markdown("\n".join(["| option | default | from |", "|---|---|---|", *rows]))
     if card.errata:
         st.markdown("Errata that concern it")
         st.markdown("\n".join(f"- **{name}**: {as_text(ERRATA[name], 2000)}" for name in card.errata))
@@ -42,7 +44,7 @@ name = left.selectbox(
 )  # fmt: skip
 right.caption(FAMILIES[CATALOG[name].family])
 st.latex(CATALOG[name].latex)
-left, right = st.columns([3, 2], gap="large")
+left, right = side_by_side("card", [3, 2], 330, gap="large")
 with left:
     playground(CATALOG[name])
 with right:

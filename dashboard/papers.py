@@ -1,12 +1,20 @@
 """Papers: every table of the four papers, errata marked, and what our own runs say about their claims."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 import streamlit as st
-from common import all_runs, as_text
+from common import all_findings, as_text
 
 from labkit.papers import PAPERS, errata, pivot, tables
-from labkit.runs.claims import VERDICTS, evidence, findings
+from labkit.papers import table as rows_of
+from labkit.runs.claims import VERDICTS, evidence
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from pandas.io.formats.style import Styler
 
 MARK = dict(zip(VERDICTS, ("✓ ", "± ", "✗ ", "– ", "… ")))
 
@@ -14,6 +22,14 @@ MARK = dict(zip(VERDICTS, ("✓ ", "± ", "✗ ", "– ", "… ")))
 def measure(row) -> str:
     """The metric's name with its k, if it has one."""
     return row.metric if math.isnan(row.k) else f"{row.metric}@{row.k:g}"
+
+
+def as_printed(numbers: pd.DataFrame, texts: pd.DataFrame) -> Styler:
+    """Numbers, so that they can be sorted, shown with the paper's decimals."""
+    shown = {name: dict(zip(numbers[name], texts[name])) for name in numbers.columns}
+    return numbers.style.format(
+        {name: lambda value, known=known: known[value] for name, known in shown.items()}, na_rep="–"
+    )
 
 
 st.title("Papers")
@@ -29,23 +45,23 @@ table = right.selectbox("Table", list(rows["table"].unique()), key="table", bind
 st.caption(as_text(PAPERS[key].citation, 600))
 words = st.text_input("Find a method", key="find", bind="query-params", placeholder="part of a method's name")
 
-wide = pivot(key, table)
-wide.columns = [" ".join(filter(None, column)) for column in wide.columns]
-marks = rows[(rows["table"] == table) & (rows["errata"] != "")]
+wide, texts = pivot(key, table), pivot(key, table, printed=True)
+wide.columns = texts.columns = [" ".join(filter(None, column)) for column in wide.columns]
+marks = rows_of(key, table, printed=True).query("errata != ''")
 found = wide[[all(word in str(name).lower() for word in words.lower().split()) for name in wide.index]]
 st.caption(f"Showing {len(found)} of {len(wide)} rows of table {as_text(str(table))}")
 if found.empty:
     st.warning("No method matches. Clear the search box.")
 else:
-    st.dataframe(found)
+    st.dataframe(as_printed(found, texts.loc[found.index]))
 if len(marks):
     with st.expander(f"{len(marks)} numbers of this table are marked with errata", icon=":material/edit_note:"):
-        texts = errata()
+        known = errata()
         st.table(
             [
                 {
-                    "number": f"{row.method}, {row.dataset}, {measure(row)}: {row.value:g}",
-                    "erratum": "; ".join(f"{name}: {texts[name]}" for name in row.errata.split(";") if name in texts),
+                    "number": f"{row.method}, {row.dataset}, {measure(row)}: {row.value}",
+                    "erratum": "; ".join(f"{name}: {known[name]}" for name in row.errata.split(";") if name in known),
                 }
                 for row in marks.itertuples()
             ],
@@ -53,7 +69,7 @@ if len(marks):
         )  # fmt: skip
 
 st.subheader("What our runs say about this paper's claims")
-ours = [finding for finding in findings(all_runs()) if finding.claim.paper == key]
+ours = [finding for finding in all_findings() if finding.claim.paper == key]
 counts = {verdict: sum(finding.verdict == verdict for finding in ours) for verdict in VERDICTS}
 st.caption(", ".join(f"{MARK[verdict]}{verdict}: {count}" for verdict, count in counts.items() if count))
 st.table(

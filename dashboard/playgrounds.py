@@ -1,7 +1,7 @@
 """Playgrounds of the Losses page: sliders round figure functions, one for each kind of loss."""
 
 import streamlit as st
-from common import as_text
+from common import as_text, show_tabs
 
 from labkit.figures.circle import loss_arrows
 from labkit.figures.pnp import ap_against_pnp, gradient_assignment
@@ -22,10 +22,11 @@ OF_VARIANT = {
 
 def draw(fig, key: str, alt: str) -> None:
     """A figure with its words, made for half a page: the title at the very top, the legend beneath."""
-    beneath = -0.02 if fig.layout.xaxis.visible is False else -0.25
+    axis = fig.layout.xaxis.visible is not False
     fig.update_layout(
+        margin={"t": 56 if fig.layout.title.text else 20, "b": 100 if axis else 50},
         title={"y": 1, "yanchor": "top", "pad": {"t": 14}},
-        legend={"orientation": "h", "x": 0, "xanchor": "left", "y": beneath, "yanchor": "top"},
+        legend={"orientation": "h", "x": 0, "xanchor": "left", "yref": "container", "y": 0, "yanchor": "bottom"},
     )
     st.plotly_chart(fig, theme=None, key=key, alt=alt)
 
@@ -38,20 +39,25 @@ def pick(label: str, options, value, key: str):
 @st.fragment
 def pnp(card: Card) -> None:
     """Gradient assignment, the derivative designer, and the circle."""
-    assignment, designer, circle = st.tabs(["Gradient assignment", "Derivative designer", "On the circle"])
-    with assignment:
-        left, middle, right = st.columns(3)
-        alpha = left.slider("α of D_q", 0.5, 8.0, 1.0, 0.5, key="alpha", bind="query-params")
-        b = middle.slider("b of I_b", 0.5, 8.0, 4.0, 0.5, key="b", bind="query-params")
-        largest = right.slider("largest R", 2, 50, 10, key="largest", bind="query-params")
-        draw(
-            gradient_assignment(alpha, b, float(largest)), "assignment",
-            f"Derivative of every PNP loss over R, α = {alpha:g}, b = {b:g}: I rises, D falls (PNP Fig. 3).",
-        )  # fmt: skip
-    with designer:
-        design(card)
-    with circle:
-        on_circle(card, "tau")
+    show_tabs(
+        {
+            "Gradient assignment": assign,
+            "Derivative designer": lambda: design(card),
+            "On the circle": lambda: on_circle(card, "tau"),
+        }
+    )
+
+
+def assign() -> None:
+    """The derivative of every PNP loss."""
+    left, middle, right = st.columns(3)
+    alpha = left.slider("α of D_q", 0.5, 8.0, 1.0, 0.5, key="alpha", bind="query-params")
+    b = middle.slider("b of I_b", 0.5, 8.0, 4.0, 0.5, key="b", bind="query-params")
+    largest = right.slider("largest R", 2, 50, 10, key="largest", bind="query-params")
+    draw(
+        gradient_assignment(alpha, b, float(largest)), "assignment",
+        f"Derivative of every PNP loss over R, α = {alpha:g}, b = {b:g}: I rises, D falls (PNP Fig. 3).",
+    )  # fmt: skip
 
 
 def design(card: Card) -> None:
@@ -103,17 +109,18 @@ def show_toy(text: str, seed: int) -> None:
 @st.fragment
 def smooth_ap(card: Card) -> None:
     """The smoothed step, its slope, AP's derivative, and the circle."""
-    step, against, circle = st.tabs(["Smoothed step", "AP against PNP", "On the circle"])
-    with step:
+
+    def step() -> None:
         tau = pick("temperature τ", TAUS, 0.05, "step-tau")
         draw(smoothed_step(tau), "step", f"The step that a rank counts and its sigmoid, τ = {tau:g}.")
         draw(smoothed_step_slope(tau), "slope", f"Where the sigmoid passes a gradient, τ = {tau:g}.")
-    with against:
+
+    def against() -> None:
         alpha = st.slider("α of D_q", 0.5, 8.0, 2.0, 0.5, key="alpha", bind="query-params")
         alt = "AP's derivative for 0 to 3 positives in front, and D_q's: AP pulls less where positives lead."
         draw(ap_against_pnp(alpha), "against", alt)
-    with circle:
-        on_circle(card, "tau")
+
+    show_tabs({"Smoothed step": step, "AP against PNP": against, "On the circle": lambda: on_circle(card, "tau")})
 
 
 @st.fragment
@@ -124,17 +131,18 @@ def recall_at_k(card: Card) -> None:
         tau_rank = pick("τ₁, on ranks", [0.1, 0.2, 0.5, 1.0, 2.0, 5.0], 1.0, "tau_rank")
     with right:
         tau_sim = pick("τ₂, on similarities", TAUS, 0.01, "tau_sim")
-    ranking, cutoff, circle = st.tabs(["A ranking", "Smoothed cut-off", "On the circle"])
-    with ranking:
+
+    def ranking() -> None:
         left, right = st.columns(2)
         item = left.selectbox("Item to move", list(GALLERY), 4, key="item", bind="query-params")
         place = right.slider("its similarity", 0.0, 1.0, GALLERY[item][0], 0.01, key=f"s-{item}", bind="query-params")
         alt = f"Items of a gallery with {item} at similarity {place:g}, the pull on each, recall@k and rs@k."
         draw(moved_gallery(item, place, tau_rank, tau_sim), "gallery", alt)
-    with cutoff:
+
+    def cutoff() -> None:
         draw(smoothed_cutoff(tau_rank), "cutoff", f"The smoothed “among the first k” for five k, τ₁ = {tau_rank:g}.")
-    with circle:
-        on_circle(card, "tau_sim")
+
+    show_tabs({"A ranking": ranking, "Smoothed cut-off": cutoff, "On the circle": lambda: on_circle(card, "tau_sim")})
 
 
 @st.fragment
@@ -154,8 +162,8 @@ def proxies(card: Card) -> None:
 @st.fragment
 def sgsl(card: Card) -> None:
     """The soft maximum, how it shares out its gradient, the gate, and the circle."""
-    maximum, floor, circle = st.tabs(["Soft maximum", "The gate", "On the circle"])
-    with maximum:
+
+    def maximum() -> None:
         left, right = st.columns(2)
         others = left.selectbox("Cosines of the other classes", list(OTHERS), key="others", bind="query-params")
         with right:
@@ -163,10 +171,11 @@ def sgsl(card: Card) -> None:
         alt = f"The soft maximum of {others} over γ, between the maximum and its bound; chosen: {gamma:g}."
         draw(soft_maximum(others, gamma), "maximum", alt)
         draw(shares(others, gamma), "shares", f"Share of the gradient of each other class at γ = {gamma:g}.")
-    with floor:
+
+    def floor() -> None:
         draw(gate(), "gate", "Least softmax loss over label smoothing, for four data sets, and the gate at 3.")
-    with circle:
-        on_circle(card, "gamma")
+
+    show_tabs({"Soft maximum": maximum, "The gate": floor, "On the circle": lambda: on_circle(card, "gamma")})
 
 
 @st.fragment

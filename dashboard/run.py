@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 
 import streamlit as st
-from common import all_runs, as_text, roots, warn_about_problems
+from common import all_runs, as_text, roots, show_tabs, warn_about_problems
 
 from labkit.figures.comparison import shown
 from labkit.figures.results import training_curves
@@ -48,9 +48,35 @@ def show_curves(run: Run) -> None:
     metrics = [name for name in ("R@1", "MAP@R", "nDCG@10", "CSC", "loss") if any(name in row for row in rows)]
     chosen = st.selectbox("Curve", metrics, key="curve", bind="query-params")
     st.plotly_chart(
-        training_curves([run], chosen), theme=None, key="curves", alt=f"{chosen} of this run during training."
+        training_curves([run], chosen).update_layout(showlegend=False),
+        theme=None,
+        key="curves",
+        alt=f"{chosen} of this run during training.",
     )
     st.caption("The loss is that of training batches; all else was measured on validation classes.")
+
+
+def show_settings(run: Run) -> None:
+    st.dataframe(flat(run.info.get("config") or {}), hide_index=True)
+
+
+def show_origin(run: Run) -> None:
+    known = run.info | (run.summary or {})
+    facts = [{"what": name, "value": str(known[key])} for key, name in FACTS.items() if key in known]
+    facts += [{"what": f"version of {name}", "value": str(v)} for name, v in (known.get("versions") or {}).items()]
+    facts += [{"what": f"data: {name}", "value": str(v)} for name, v in (known.get("data") or {}).items()]
+    st.dataframe(facts, hide_index=True)
+
+
+def show_files(run: Run) -> None:
+    st.markdown("Make it again")
+    st.code(run.text("command") or "not recorded", language="bash")
+    listed = [path for path in sorted(run.path.rglob("*")) if path.is_file() and not path.is_symlink()]
+    st.dataframe(
+        [{"file": str(path.relative_to(run.path)), "kB": round(path.stat().st_size / 1000, 1)} for path in listed],
+        hide_index=True,
+    )
+    show_export(run)
 
 
 def show_export(run: Run) -> None:
@@ -84,23 +110,9 @@ st.caption(
     f"({as_text(run.text('device_name') or 'no name recorded')})."
 )
 show_result(run)
-curves, settings, origin, files = st.tabs(["Curves", "Settings", "Provenance", "Files and export"])
-with curves:
-    show_curves(run)
-with settings:
-    st.dataframe(flat(run.info.get("config") or {}), hide_index=True)
-with origin:
-    known = run.info | (run.summary or {})
-    facts = [{"what": name, "value": str(known[key])} for key, name in FACTS.items() if key in known]
-    facts += [{"what": f"version of {name}", "value": str(v)} for name, v in (known.get("versions") or {}).items()]
-    facts += [{"what": f"data: {name}", "value": str(v)} for name, v in (known.get("data") or {}).items()]
-    st.dataframe(facts, hide_index=True)
-with files:
-    st.markdown("Make it again")
-    st.code(run.text("command") or "not recorded", language="bash")
-    listed = [path for path in sorted(run.path.rglob("*")) if path.is_file() and not path.is_symlink()]
-    st.dataframe(
-        [{"file": str(path.relative_to(run.path)), "kB": round(path.stat().st_size / 1000, 1)} for path in listed],
-        hide_index=True,
-    )
-    show_export(run)
+show_tabs(
+    {
+        "Curves": lambda: show_curves(run), "Settings": lambda: show_settings(run),
+        "Provenance": lambda: show_origin(run), "Files and export": lambda: show_files(run),
+    }
+)  # fmt: skip

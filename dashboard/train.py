@@ -1,6 +1,9 @@
 """Train: choose data, loss and settings, start, watch, stop, resume; runs queue and go on when the page is closed."""
 
+import json
 import shlex
+import subprocess
+import sys
 from argparse import Namespace
 from pathlib import Path
 from typing import Any
@@ -12,10 +15,12 @@ from train_watch import watch
 from labkit.commands.train import parse_settings
 from labkit.data.files import DataError
 from labkit.losses import CATALOG
+from labkit.losses.own import is_own
 from labkit.runs.launch import enqueue
 from labkit.runs.read import OWN, RECORDED
 from labkit.runs.waiting import read_queue
 from labkit.training.config import BASELINES, Config, describe, load_config, loss_signature, preset_names
+from labkit.training.devices import present_devices
 from labkit.training.queue import Job
 from labkit.training.ready import check_data, check_loss, repair
 
@@ -24,6 +29,7 @@ COMMON = {
     "train.evaluate_every": ("Evaluate every", "so many steps, on validation classes"),
     "train.checkpoint_every": ("Checkpoint every", "so many steps; a killed run goes on there"),
 }
+OWN_LOSS = "FILE.py:NAME"
 CHOICES = {"convention": ("paper", "official")}
 MOST_SEEDS, LARGEST_SEED = 20, 999_999
 
@@ -68,7 +74,7 @@ def common_inputs(config: Config) -> dict[str, str]:
     length = "train.epochs" if config.train.epochs else "train.steps"
     shown = {length: ("Epochs" if config.train.epochs else "Steps", "length of the training"), **COMMON}
     found = {}
-    for column, (name, (label, about)) in zip(st.columns(len(shown)), shown.items()):
+    for column, (name, (label, about)) in zip(st.columns(len(shown), vertical_alignment="bottom"), shown.items()):
         section, _, entry = name.partition(".")
         with column:
             found[name] = typed_input(label, getattr(getattr(config, section), entry), f"{config.preset}.{name}", about)
@@ -98,37 +104,84 @@ def loss_inputs(config: Config) -> dict[str, str]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def choose() -> tuple[str, str, str]:
-    """Preset, loss and the line of seeds."""
-    left, middle, right = st.columns([2, 2, 1])
+def choose() -> tuple[str, str, str, str]:
+    """Preset, loss, the line of seeds, and the device."""
+    left, middle, right, last = st.columns([3, 3, 2, 2], vertical_alignment="bottom")
     presets = preset_names()
     preset = left.selectbox(
         "Data set and setting (preset)", presets, presets.index("toy"), key="preset", bind="query-params"
     )
-    losses = [*CATALOG, *BASELINES]
+    losses = [*CATALOG, *BASELINES, OWN_LOSS]
     own = losses.index(load_config(preset).loss)
     loss = middle.selectbox("Loss", losses, own, key="loss", bind="query-params")
     seeds = right.text_input(
         "Seeds", "0", key="seeds", bind="query-params", help="one run for each; results need three"
     )
+    device = last.selectbox(
+        "Device", present_devices(), key="device", bind="query-params",
+        help="auto: CUDA, then MPS, then the CPU. This machine has what is offered here.",
+    )  # fmt: skip
     st.caption(as_text(describe(preset)))
-    return preset, loss, seeds
+    return preset, loss, seeds, device
+
+
+def own_loss() -> str:
+    """FILE.py:NAME as typed. Not in the URL: whoever follows a link must not run a file by that."""
+    return st.text_input(
+        "Loss of your own", key="own", placeholder="mine.py:MyLoss",
+        help="A class or function in a file that gives a Module, called with embeddings and labels; it gets "
+        "num_classes and dim if it takes them. Its options go into the settings below.",
+    ).strip()  # fmt: skip
+
+
+@st.cache_data(max_entries=50, show_spinner="Trying the loss …")
+def tried(preset: str, loss: str, settings: dict[str, str], changed: int) -> str:
+    """What is wrong with an own loss, "" if it works on four points; in another process, as it may do anything."""
+    code = (
+        "import json, sys; from labkit.training.config import load_config; from labkit.training.ready import "
+        "check_loss; check_loss(load_config(sys.argv[1], sys.argv[2], json.loads(sys.argv[3])))"
+    )
+    command = [sys.executable, "-c", code, preset, loss, json.dumps(settings)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    except subprocess.TimeoutExpired:
+        return "The loss took more than a minute for four points."
+    return (
+        done.stderr.strip().rpartition("\n")[2] or f"It ended with code {done.returncode}." if done.returncode else ""
+    )
+
+
+def check_own(preset: str, loss: str, settings: dict[str, str]) -> None:
+    """A ValueError says what is wrong with FILE.py:NAME."""
+    file = Path(loss.rpartition(":")[0])
+    if not is_own(loss) or not file.is_file():
+        raise ValueError(f"There is no file {file}" if is_own(loss) else "A loss of your own is typed as FILE.py:NAME")
+    if wrong := tried(preset, loss, settings, file.stat().st_mtime_ns):
+        raise ValueError(wrong)
 
 
 def wanted(root: Path) -> list[Job]:
     """The runs that the inputs describe; if they would not start, the page says why and there are none."""
-    preset, loss, seeds = choose()
-    usual = load_config(preset, loss)
-    settings = common_inputs(usual) | loss_inputs(usual)
+    preset, loss, seeds, device = choose()
+    own = own_loss() if loss == OWN_LOSS else ""
+    usual = load_config(preset, None if loss == OWN_LOSS else loss)
+    settings = common_inputs(usual) | ({} if loss == OWN_LOSS else loss_inputs(usual))
     line = st.text_input(
         "Other settings (KEY=VALUE, with blanks between)", key="settings", bind="query-params",
         placeholder="batch.classes=16 model.dim=3", help="as after --set in a terminal; wins over the inputs above",
     )  # fmt: skip
+    if loss == OWN_LOSS and not own:
+        st.info("Type the file and the name of your loss, such as mine.py:MyLoss.", icon=":material/info:")
+        return []
     try:
         settings |= parse_settings(Namespace(settings=shlex.split(line), micro_batch=None))
-        config = load_config(preset, loss, settings)
-        check_loss(config)
-        jobs = [Job(preset, loss, (seed,), settings) for seed in parse_seeds(seeds)]
+        jobs = [Job(preset, own or loss, (seed,), settings, device=device) for seed in parse_seeds(seeds)]
+        config = usual
+        if own:
+            check_own(preset, own, settings)
+        else:
+            config = load_config(preset, loss, settings)
+            check_loss(config)
     except ValueError as error:
         st.error(as_text(str(error), 1000), icon=":material/error:")
         return []

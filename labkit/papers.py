@@ -116,25 +116,32 @@ def tables(paper: str | None = None) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
-def _rows(paper: str, table: str) -> pd.DataFrame:
+def _rows(paper: str, table: str, printed: bool = False) -> pd.DataFrame:
     rows = tables(paper)
+    if printed:
+        with (data_dir() / f"{paper}.csv").open(encoding="utf-8", newline="") as file:
+            rows["value"] = [row["value"] for row in csv.DictReader(file)]
     _check("table", table, rows["table"].unique())
     return rows[rows["table"] == table].reset_index(drop=True)
 
 
-def table(paper: str, table: str) -> pd.DataFrame:
-    """The rows of one table, e.g. `table("pnp", "3")` or `table("slides", "rsk-results")`."""
-    return _rows(paper, table)
+def table(paper: str, table: str, printed: bool = False) -> pd.DataFrame:
+    """The rows of one table, e.g. `table("pnp", "3")` or `table("slides", "rsk-results")`.
+
+    printed: values are texts with the decimals of the paper, "90.0".
+    """
+    return _rows(paper, table, printed)
 
 
-def pivot(paper: str, table: str) -> pd.DataFrame:
+def pivot(paper: str, table: str, printed: bool = False) -> pd.DataFrame:
     """One table as printed: a row per method, a column per (dataset, metric@k); NaN where the paper prints '-'.
 
     Where a method appears with several backbones or dimensions, the row's name ends with them: "SGSL, 512-d".
+    printed: values are texts with the decimals of the paper, "90.0".
     """
     import pandas as pd
 
-    rows = _rows(paper, table)
+    rows = _rows(paper, table, printed)
     names = rows["method"].tolist()
     if len(rows[["method", "backbone", "dim"]].drop_duplicates()) > len(set(names)):
         if rows["backbone"].nunique() > 1:

@@ -9,7 +9,7 @@ import pytest
 import torch
 from pytorch_metric_learning.losses import PNPLoss
 
-from benchmarks import measure, peers
+from benchmarks import browser, measure, peers
 from labkit.losses import functional
 
 ROOT = Path(__file__).parents[1]
@@ -56,6 +56,25 @@ def test_a_quick_run_prints_and_writes(tmp_path):
     assert results["rows"][0]["name"] == "regularizer"
     assert "one thread" in results["machine"]
     assert "(CK)²" in (tmp_path / "table.md").read_text()
+
+
+@LINUX
+@pytest.mark.browser
+@pytest.mark.skipif(browser.chromium() is None, reason="Chromium is not installed")
+def test_pages_of_the_dashboard_are_measured_and_written(tmp_path):
+    command = [sys.executable, "-m", "benchmarks", "dashboard", "--quick", "--results", str(tmp_path)]
+    shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    found = json.loads((tmp_path / "dashboard.json").read_text())
+    (page,) = found["pages"]
+    assert page["cold_s"] > page["answers"]["lasso → pictures"] > 0
+    assert 20 < page["payload_kb"] < 1500
+    assert page["pictures_kb"] > 100  # the sheet of pictures was told from the rest
+    (points,) = found["explorer"]
+    assert points["pan_ms"] > 0
+    assert "no GPU" in found["provenance"]["machine"]
+    table = (tmp_path / "dashboard.md").read_text()
+    assert table.strip() in shown
+    assert "| Embeddings | " in table
 
 
 def test_an_unknown_name_is_refused():

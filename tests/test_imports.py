@@ -35,6 +35,22 @@ print(*sorted({name.partition('.')[0] for name in sys.modules}))
     assert HEAVY.isdisjoint(run(code))
 
 
+def test_pages_that_only_read_runs_do_without_torch():
+    code = """
+import sys
+import labkit.figures.comparison, labkit.figures.results, labkit.figures.retrieval_grid, labkit.papers
+import labkit.runs.claims, labkit.runs.retrieval
+import labkit.widgets.embedding.grid, labkit.widgets.embedding.groups, labkit.widgets.embedding.streamlit
+from labkit.runs.read import RECORDED, read_run
+from labkit.widgets.embedding import explorer_data
+run = read_run(RECORDED / "toy-ring" / "toy_pnp-dq_layout=ring_s0")
+explorer_data(run)
+labkit.runs.retrieval.per_query(labkit.runs.retrieval.read_points(run))
+print(*sorted({name.partition('.')[0] for name in sys.modules}))
+"""
+    assert {"torch", "sklearn", "umap", "scipy", "matplotlib", "IPython"}.isdisjoint(run(code))
+
+
 def test_losses_know_nothing_of_the_floors_above():
     code = "import labkit.losses, labkit.metrics, sys; print(*(n for n in sys.modules if n.startswith('labkit.')))"
     assert {name.split(".")[1] for name in run(code)} <= {"losses", "metrics", "_validate"}

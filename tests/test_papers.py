@@ -610,3 +610,13 @@ def test_citation_file_lists_the_four_papers():
         for author in paper.authors:
             given, family = author.rsplit(" ", 1)
             assert f"family-names: {family}\n        given-names: {given}\n" in text
+
+
+def test_printed_values_have_the_decimals_of_the_paper():
+    texts, numbers = papers.pivot("sgsl", "1", printed=True), papers.pivot("sgsl", "1")
+    assert texts.shape == numbers.shape
+    for name in numbers.columns:
+        for text, number in zip(texts[name], numbers[name]):
+            assert (pd.isna(text) and pd.isna(number)) or float(text) == number
+    assert any(str(text).endswith(".0") for text in texts.to_numpy().ravel())
+    assert set(papers.table("sgsl", "1", printed=True)["value"]) <= set(map(str, texts.to_numpy().ravel()))

@@ -9,16 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
-from torch import Tensor
-from tqdm import tqdm
 
-from labkit.data.dataset import Dataset
 from labkit.data.files import DataError
 from labkit.runs.files import atomic, write_json
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a page that only shows a sheet needs no torch
     from PIL.Image import Image
+    from torch import Tensor
+
+    from labkit.data.dataset import Dataset
 
 LONGEST_SIDE = 16_383  # of a WebP file
 NAME = re.compile(r"[\w-][\w.-]*")
@@ -36,6 +35,7 @@ class Sprites:
 
     def images(self) -> Tensor:
         """The pictures, uint8 (N, 3, size, size)."""
+        import torch
         from PIL import Image
 
         try:
@@ -58,6 +58,8 @@ def write_sprites(dataset: Dataset, folder: Path, size: int = 32, columns: int =
     The index is {"size", "columns", "ids"}. Points of the plane have no pictures, so toys are refused.
     """
     from PIL import Image
+    from torch import Tensor
+    from tqdm import tqdm
 
     for option, value in (("size", size), ("columns", columns)):
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
@@ -83,6 +85,7 @@ def write_sprites(dataset: Dataset, folder: Path, size: int = 32, columns: int =
 def picture(dataset: Dataset, i: int, size: int) -> Image:
     """One sample as a small square RGB picture; a file's picture keeps its proportions."""
     from PIL import Image, ImageOps
+    from torch import Tensor
 
     if isinstance(dataset.inputs, Tensor):
         pixels = dataset.inputs[i].permute(1, 2, 0).numpy()

@@ -203,12 +203,15 @@ CLAIMS = (
 
 def findings(runs: Iterable[Run]) -> Iterator[Finding]:
     """Every claim with what the runs say about it."""
-    known = list(runs)
+    groups: dict[str, list[Run]] = {}
+    for run in runs:
+        groups.setdefault(run.group, []).append(run)
     for claim in CLAIMS:
         found, missing = [], []
         for comparison in claim.comparisons:
             try:
-                found.append(paired_difference(known, comparison.higher, comparison.lower, comparison.metric))
+                both = groups.get(comparison.higher, []) + groups.get(comparison.lower, [])
+                found.append(paired_difference(both, comparison.higher, comparison.lower, comparison.metric))
             except RunError:
                 missing.append(comparison)
         yield Finding(claim, tuple(found), tuple(missing), verdict(claim, found))

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 from labkit.runs.schema import PROJECTIONS, RunError, check_one_of, run_file
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
     import pyarrow as pa  # type: ignore[import-untyped]
+    from numpy.typing import NDArray
     from torch import Tensor
 
     from labkit.runs.read import Run
@@ -44,30 +46,57 @@ def read_lines(run: Run) -> Iterator[dict[str, Any] | None]:
 
 def read_embeddings(run: Run) -> Tensor:
     """Embeddings of the test samples (n, d), float32, as the model gave them (not normalised)."""
-    return read_tensors(run, "embeddings.safetensors", {"embeddings": 2})["embeddings"].float()
+    found: Tensor = read_tensors(run, "embeddings.safetensors", {"embeddings": 2})["embeddings"].float()
+    return found
+
+
+def read_embedding_array(run: Run) -> NDArray[np.float32]:
+    """The same as an array, for pages that need no torch: importing it takes a second."""
+    array: NDArray[np.float32] = read_arrays(run, "embeddings.safetensors", {"embeddings": 2})["embeddings"]
+    return array.astype("float32")
 
 
 def read_frames(run: Run) -> tuple[Tensor, Tensor]:
     """Embeddings while training (F, n, d), float32, and the step of each frame (F,)."""
     tensors = read_tensors(run, "frames.safetensors", {"frames": 3, "steps": 1})
-    frames, steps = tensors["frames"].float(), tensors["steps"].long()
-    if len(frames) != len(steps):
-        raise RunError(f"run {run.id}: frames.safetensors has {len(frames)} frames but {len(steps)} steps")
-    return frames, steps
+    check_frames(run, tensors)
+    return tensors["frames"].float(), tensors["steps"].long()
 
 
-def read_tensors(run: Run, name: str, ranks: dict[str, int]) -> dict[str, Tensor]:
-    """Some tensors of a safetensors file, each with the given number of axes."""
+def read_frame_array(run: Run) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """The same as arrays."""
+    arrays = read_arrays(run, "frames.safetensors", {"frames": 3, "steps": 1})
+    check_frames(run, arrays)
+    return arrays["frames"].astype("float32"), arrays["steps"].astype("int64")
+
+
+def check_frames(run: Run, found: dict[str, Any]) -> None:
+    """As many steps as frames."""
+    frames, steps = len(found["frames"]), len(found["steps"])
+    if frames != steps:
+        raise RunError(f"run {run.id}: frames.safetensors has {frames} frames but {steps} steps")
+
+
+def read_arrays(run: Run, name: str, ranks: dict[str, int]) -> dict[str, Any]:
+    """Tensors of a file as numpy's arrays; kinds of numbers that numpy does not know, as bfloat16, by way of torch."""
+    try:
+        return read_tensors(run, name, ranks, "numpy")
+    except (TypeError, AttributeError):
+        return {key: tensor.float().numpy() for key, tensor in read_tensors(run, name, ranks).items()}
+
+
+def read_tensors(run: Run, name: str, ranks: dict[str, int], framework: str = "pt") -> dict[str, Any]:
+    """Some tensors of a safetensors file, each with the given number of axes; framework "numpy" gives arrays."""
     from safetensors import SafetensorError, safe_open
 
     path = file_of(run, name)
     try:
-        with safe_open(path, framework="pt") as file:
+        with safe_open(path, framework=framework) as file:
             tensors = {key: file.get_tensor(key) for key in ranks}
     except (SafetensorError, OSError) as error:
         raise RunError(f"run {run.id}: {name} is damaged or lacks a tensor: {error}") from None
     for key, rank in ranks.items():
-        if tensors[key].dim() != rank:
+        if tensors[key].ndim != rank:
             raise RunError(
                 f"run {run.id}: {key} in {name} must have {rank} axes, got shape {tuple(tensors[key].shape)}"
             )

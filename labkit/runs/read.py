@@ -129,14 +129,35 @@ def default_roots() -> tuple[Path, ...]:
     return (RECORDED, OWN)
 
 
-def find_runs(*roots: Path | str) -> list[Run]:
-    """All runs below the roots, directly or in topic folders; links are not followed, other directories ignored."""
+Known = dict[Path, tuple[tuple[int, ...], Run]]  # runs as they were read, with the stamps of their files
+
+
+def find_runs(*roots: Path | str, known: Known | None = None) -> list[Run]:
+    """All runs below the roots, directly or in topic folders; links are not followed, other directories ignored.
+
+    known: what an earlier call has read; only what has changed since is read again, and put there.
+    """
     found: dict[Path, Run] = {}
     for root in roots or default_roots():
         for path in run_folders(Path(root).resolve()):
             if path not in found:
-                found[path] = read_run(path)
+                found[path] = read_run(path) if known is None else read_again(path, known)
     return list(found.values())
+
+
+def read_again(path: Path, known: Known) -> Run:
+    """A run that is known, if its files are as they were; one that trains is always read, its process may be gone."""
+    stamps: tuple[int, ...] = ()
+    for name in ("run.json", "summary.json"):
+        try:
+            facts = os.lstat(path / name)
+            stamps += (facts.st_mtime_ns, facts.st_size, facts.st_ino)
+        except OSError:
+            stamps += (0,)
+    before = known.get(path)
+    if before is None or before[0] != stamps or before[1].info.get("status") == "running":
+        before = known[path] = (stamps, read_run(path))
+    return before[1]
 
 
 def run_folders(root: Path, depth: int = 2) -> Iterator[Path]:

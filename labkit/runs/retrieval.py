@@ -8,19 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import torch
-from torch import Tensor
+import numpy as np
 
-from labkit.metrics.from_ranks import metrics_from_ranks
-from labkit.runs.contents import read_embeddings, read_samples
+from labkit.runs.contents import read_embedding_array, read_samples
 from labkit.runs.schema import RunError
 
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.typing import NDArray
 
     from labkit.runs.read import Run
+
+    Floats = NDArray[np.float64]
+    Whole = NDArray[np.int64]
 
 MOST = 3000  # points that are compared with each other; a run may keep 60,000
 ROWS_AT_ONCE = 256
@@ -35,8 +37,8 @@ class Points:
     kept: test points in the file, of which these are n; tested: test items of the data set, None if not known.
     """
 
-    unit: Tensor
-    labels: Tensor
+    unit: Floats
+    labels: Whole
     ids: tuple[str, ...]
     class_names: tuple[str, ...]
     kept: int
@@ -63,20 +65,20 @@ class Points:
 class Found:
     """All other points (n − 1,) by falling similarity to a query, which are positives, and the query's metrics."""
 
-    order: Tensor
-    similarity: Tensor
-    hit: Tensor
+    order: Whole
+    similarity: Floats
+    hit: NDArray[np.bool_]
     metrics: dict[str, float]
 
     @property
     def ranks(self) -> list[int]:
         """The rank of every positive; 1 is the top."""
-        return [rank + 1 for rank in self.hit.nonzero()[:, 0].tolist()]
+        return [int(place) + 1 for place in np.flatnonzero(self.hit)]
 
 
 def read_points(run: Run, most: int = MOST) -> Points:
     """The recorded test points; of more than `most` the first classes, as many as fit, the last perhaps cut."""
-    embeddings, samples = read_embeddings(run), read_samples(run)
+    embeddings, samples = read_embedding_array(run), read_samples(run)
     if len(embeddings) != len(samples):
         raise RunError(f"run {run.id}: {len(embeddings)} embeddings but {len(samples)} samples")
     if "split" in samples:  # training points have labels of their own, which may be the same numbers
@@ -86,76 +88,79 @@ def read_points(run: Run, most: int = MOST) -> Points:
         samples = samples.sort_values("label", kind="stable")[:most].sort_index()
     if len(samples) < 2:
         raise RunError(f"run {run.id} has recorded {len(samples)} test points: a query needs another one to be found")
-    rows = embeddings[torch.as_tensor(samples.index.to_numpy().copy())].double()
-    if not torch.isfinite(rows).all():
+    rows = embeddings[samples.index.to_numpy()].astype(np.float64)
+    if not np.isfinite(rows).all():
         raise RunError(f"run {run.id}: an embedding is not finite")
     names = samples["class_name"] if "class_name" in samples else samples["label"]
     data = run.info.get("data")
     tested = data.get("test") if isinstance(data, dict) else None
     return Points(
-        torch.nn.functional.normalize(rows, dim=1), torch.as_tensor(samples["label"].to_numpy().copy()),
+        rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12), samples["label"].to_numpy(np.int64),
         tuple(samples["id"]), tuple(names.astype(str)), kept, tested if isinstance(tested, int) else None,
     )  # fmt: skip
 
 
-def rank(points: Points, queries: Tensor) -> tuple[Tensor, Tensor]:
+def rank(points: Points, queries: Whole) -> tuple[Whole, Floats]:
     """For each query (Q,) all other points (Q, n − 1) by falling similarity, and the similarities."""
-    similarity = (points.unit[queries] @ points.unit.T).round(decimals=DIGITS)
-    similarity.scatter_(1, queries[:, None], -torch.inf)  # the query goes to the end, which is cut off
-    found = similarity.sort(dim=1, descending=True, stable=True)
-    return found.indices[:, :-1], found.values[:, :-1]
+    similarity = (points.unit[queries] @ points.unit.T).round(DIGITS)
+    similarity[np.arange(len(queries)), queries] = -np.inf  # the query goes to the end, which is cut off
+    order = np.argsort(-similarity, axis=1, kind="stable")[:, :-1]
+    return order, np.take_along_axis(similarity, order, axis=1)
 
 
-def measure(ranks: Tensor, others: int) -> dict[str, Tensor]:
-    """Metrics (Q,) from ascending ranks of positives (Q, P) among `others` points; AP is that of the whole ranking."""
-    found = metrics_from_ranks(ranks, (*KS, others))
-    out = {"AP": found[f"MAP@{others}/relevant"]}
+def measure(ranks: Whole) -> dict[str, NDArray[Any]]:
+    """Metrics (Q,) from ascending ranks of positives (Q, P); AP is that of the whole ranking.
+
+    The definitions of `labkit.metrics`, which the tests compare with: written for numpy, so that a page needs no torch.
+    """
+    total = ranks.shape[1]
+    nth = np.arange(1, total + 1)
+    best = np.cumsum(1 / np.log2(nth + 1))
+    out = {"AP": (nth / ranks).mean(axis=1)}
     for k in KS:
-        out |= {f"R@{k}": found[f"R@{k}"], f"nDCG@{k}": found[f"nDCG@{k}"]}
+        top = ranks <= k
+        out[f"R@{k}"] = top.any(axis=1).astype(np.float64)
+        out[f"nDCG@{k}"] = (top / np.log2(ranks + 1)).sum(axis=1) / best[min(k, total) - 1]
     return out | {"first positive": ranks[:, 0]}
 
 
 def find(points: Points, query: int) -> Found:
     """What is found for one query; a query without positives has no metrics."""
-    order, similarity = rank(points, torch.tensor([query]))
+    order, similarity = (one[0] for one in rank(points, np.array([query])))
     hit = points.labels[order] == points.labels[query]
-    ranks = hit.nonzero()[:, 1][None] + 1
-    values = {name: float(value) for name, value in measure(ranks, hit.shape[1]).items()} if hit.any() else {}
-    return Found(order[0], similarity[0], hit[0], values)
+    ranks = np.flatnonzero(hit)[None] + 1
+    values = {name: float(value[0]) for name, value in measure(ranks).items()} if hit.any() else {}
+    return Found(order, similarity, hit, values)
 
 
 def per_query(points: Points) -> pd.DataFrame:
     """Every query that has a positive, in the order of the file: id, class, metrics, rank of the first positive."""
     import pandas as pd
 
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # for so few points threads cost more than they give: 0.1 against 0.4 CPU seconds
-    try:
-        ranks = all_ranks(points)
-    finally:
-        torch.set_num_threads(threads)
-    _, number, sizes = points.labels.unique(return_inverse=True, return_counts=True)
+    ranks = all_ranks(points)
+    _, number, sizes = np.unique(points.labels, return_inverse=True, return_counts=True)
     counts = sizes[number] - 1  # positives of each query
     parts = []
-    for count in counts[counts > 0].unique().tolist():  # metrics take queries with equally many positives at once
+    for count in np.unique(counts[counts > 0]):  # metrics take queries with equally many positives at once
         own = counts == count
-        theirs = ranks[own.repeat_interleave(counts)].view(-1, count)
-        parts.append({"row": own.nonzero()[:, 0]} | measure(theirs, len(points) - 1))
+        theirs = ranks[np.repeat(own, counts)].reshape(-1, count)
+        parts.append({"row": np.flatnonzero(own)} | measure(theirs))
     if not parts:
         raise RunError("no recorded point has another one of its class: there is nothing to find")
-    columns = {name: torch.cat([part[name] for part in parts]).numpy() for name in parts[0]}
+    columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     rows = columns.pop("row")
     who = {"id": [points.ids[row] for row in rows], "class": [points.class_names[row] for row in rows]}
     return pd.DataFrame(who | columns, index=rows).sort_index().reset_index(drop=True)
 
 
-def all_ranks(points: Points) -> Tensor:
+def all_ranks(points: Points) -> Whole:
     """Ranks of the first query's positives, of the second's, and so on, in one row."""
     found = []
-    for queries in torch.arange(len(points)).split(ROWS_AT_ONCE):
+    for start in range(0, len(points), ROWS_AT_ONCE):
+        queries = np.arange(start, min(start + ROWS_AT_ONCE, len(points)))
         hit = points.labels[rank(points, queries)[0]] == points.labels[queries, None]
-        found.append(hit.nonzero()[:, 1] + 1)
-    return torch.cat(found)
+        found.append(hit.nonzero()[1] + 1)
+    return np.concatenate(found)
 
 
 def same_data(runs: Iterable[Run]) -> dict[str, list[Run]]:

@@ -29,6 +29,17 @@ def choose_device(name: str = "auto") -> torch.device:
     return device if device.index is not None else torch.device("cuda", int(os.environ.get("LOCAL_RANK", 0)))
 
 
+def present_devices() -> list[str]:
+    """What can be chosen on this machine: auto, cpu, and what else there is."""
+    gpus = [f"cuda:{number}" for number in range(torch.cuda.device_count())]
+    return [
+        "auto",
+        "cpu",
+        *(gpus if len(gpus) > 1 else ["cuda"] * len(gpus)),
+        *["mps"] * torch.backends.mps.is_available(),
+    ]
+
+
 def device_name(device: torch.device) -> str:
     """What the hardware calls itself."""
     if device.type == "cuda":

@@ -28,6 +28,7 @@ class Job:
     settings: dict[str, str] = field(default_factory=dict)
     keep: str = "all"
     resume: bool = False
+    device: str = "auto"
 
     def run_ids(self) -> list[str]:
         """The folders' names."""
@@ -38,7 +39,8 @@ class Job:
         """What follows `python -m labkit train` to make these runs."""
         seeds = ["--seed", *(str(seed) for seed in self.seeds)]
         settings = ["--set", *(f"{name}={value}" for name, value in self.settings.items())] if self.settings else []
-        return [self.preset, "--loss", self.loss, *seeds, *settings]
+        device = [] if self.device == "auto" else ["--device", self.device]
+        return [self.preset, "--loss", self.loss, *seeds, *settings, *device]
 
     def command(self) -> str:
         """What to type."""

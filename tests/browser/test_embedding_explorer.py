@@ -10,11 +10,15 @@ import pytest
 from PIL import Image
 
 from labkit.widgets.embedding.data import ExplorerData, nearest
+from labkit.widgets.embedding.packed import places as where
 from labkit.widgets.embedding.sheet import Sheet
 from labkit.widgets.embedding.widget import book_html, module
 
 pytestmark = pytest.mark.browser
 MARGIN = 26  # of explorer.js
+# widths of the explorer's column and device pixels in one of CSS; five lassos in each: forty
+LOOKS = [(640, 1), (901, 1.5), (1024, 1.25), (1130, 1), (619.3125, 1), (803.77, 1.5), (742.4, 2), (1111.1, 1.25)]
+LASSOS = 5
 
 
 def make_data(n=900, classes=5, seed=0, name="synthetic"):
@@ -58,11 +62,42 @@ def places(page, data, number=0):
         .evaluate("e => (({x, y, width, height}) => [x, y, width, height])(e.getBoundingClientRect())")
     )
     x, y, width, height = box[0] + 1, box[1] + 1, box[2] - 2, box[3] - 2  # within the border
-    xy = data.xy.astype(np.float64)
+    xy = where(data)
     low, high = xy.min(axis=0), xy.max(axis=0)
     scale = min((width - 2 * MARGIN) / (high - low)[0], (height - 2 * MARGIN) / (high - low)[1])
     offset = (xy - (low + high) / 2) * scale
     return np.stack([x + width / 2 + offset[:, 0], y + height / 2 - offset[:, 1]], axis=1)
+
+
+def take_look(page, column, width, scale, viewport=(1480, 1260)):
+    """The same page on another screen: a column of some width, and so many device pixels in one of CSS."""
+    screen = {"width": viewport[0], "height": viewport[1], "deviceScaleFactor": scale, "mobile": False}
+    page.context.new_cdp_session(page).send("Emulation.setDeviceMetricsOverride", screen)
+    style = f"{column} {{ width: {width}px !important; min-width: 0 !important; max-width: none !important; }}"
+    page.evaluate(
+        "text => (document.getElementById('look') ?? Object.assign(document.head.appendChild("
+        "document.createElement('style')), { id: 'look' })).textContent = text",
+        style,
+    )
+    settle(page)
+
+
+def settle(page):
+    """Until the explorer keeps its place."""
+    before = None
+    while before != (box := page.locator(".stage").first.bounding_box()):
+        before = box
+        page.wait_for_timeout(200)
+
+
+def some_lasso(random, at, sizes=(30, 90)):
+    """A polygon round a point, and the rows that numpy finds in it: some, but not too many to look at each."""
+    while True:
+        polygon = random_polygon(random, at[random.integers(len(at))], random.uniform(*sizes))
+        polygon = np.clip(polygon, at.min(axis=0) - 20, at.max(axis=0) + 20).round()
+        rows = np.flatnonzero(within(polygon, at))
+        if 1 < len(rows) <= 60:
+            return polygon, rows
 
 
 def within(polygon, points):
@@ -113,6 +148,18 @@ def test_ten_lassos_at_a_fractional_width_select_what_numpy_selects(page, data, 
         assert selected(page) == expected
         page.keyboard.press("Escape")
         assert selected(page) == []
+
+
+def test_many_points_are_caught_where_python_has_them(page, data, monkeypatch):
+    monkeypatch.setattr("labkit.widgets.embedding.packed.MANY", 500)  # a few, sent as many would be
+    data = replace(data)  # without the bytes that were packed before
+    assert not np.array_equal(where(data), data.xy)
+    put(page, data)
+    at, random = places(page, data), np.random.default_rng(2)
+    for _ in range(5):
+        polygon = random_polygon(random, np.median(at, axis=0), 90)
+        draw_lasso(page, polygon)
+        assert selected(page) == [data.ids[i] for i in np.flatnonzero(within(polygon, at))]
 
 
 def test_a_dense_screen_is_drawn_dense_and_selects_the_same(browser, data):

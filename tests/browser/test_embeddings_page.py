@@ -10,7 +10,17 @@ import numpy as np
 import pytest
 from PIL import Image
 from playwright.sync_api import expect
-from test_embedding_explorer import draw_lasso, places, random_polygon, within
+from test_embedding_explorer import (
+    LASSOS,
+    LOOKS,
+    draw_lasso,
+    places,
+    random_polygon,
+    settle,
+    some_lasso,
+    take_look,
+    within,
+)
 
 from labkit.runs.read import RECORDED, read_run
 from labkit.widgets.embedding import explorer_data
@@ -34,13 +44,6 @@ def visit(page, dashboard, explorers=1, **query):
     page.goto(f"{dashboard}/embeddings?{urlencode({'run': RUN} | query, doseq=True)}")
     page.locator(".labkit-embedding[data-pictures=shown]").nth(explorers - 1).wait_for(timeout=60_000)
     settle(page)
-
-
-def settle(page):
-    before = None
-    while before != (box := page.locator(".stage").first.bounding_box()):
-        before = box
-        page.wait_for_timeout(250)
 
 
 def wait_for_grid(page, ids, which=""):
@@ -83,23 +86,25 @@ def test_hover_shows_the_right_image_after_filtering(page, dashboard, data):
     assert page.locator(".card").is_hidden()
 
 
-@pytest.mark.parametrize("width", [1280, 1013])
-def test_a_lasso_gives_the_grid_that_numpy_gives(page, dashboard, data, width):
-    visit(page, dashboard, width=width)
-    random = np.random.default_rng(width)
-    for size in (40, 60, 90):
-        settle(page)  # a longer page gets a scroll bar, which takes of the width
+def test_forty_lassos_on_eight_screens_give_the_grids_that_numpy_gives(page, dashboard, data):
+    visit(page, dashboard, width=1480)
+    page.add_style_tag(content="[data-testid=stMain] { overflow-y: scroll }")  # its bar takes of the width: always
+    random = np.random.default_rng(0)
+    for width, scale in LOOKS:
+        take_look(page, "[data-testid=stMainBlockContainer]", width, scale)
         at = places(page, data)
-        polygon = random_polygon(random, at[random.integers(len(at))], size)
-        polygon = np.clip(polygon, at.min(axis=0) - 20, at.max(axis=0) + 20).round()
-        rows = np.flatnonzero(within(polygon, at))
-        assert len(rows) > 1
-        draw_lasso(page, polygon)
-        expect(page.get_by_text(f"Showing {min(MOST, len(rows))} of {len(rows):,} selected")).to_be_visible()
-        wait_for_grid(page, [data.ids[i] for i in rows[:MOST]])
+        for _ in range(LASSOS):
+            polygon, rows = some_lasso(random, at)
+            draw_lasso(page, polygon)
+            wait_for_grid(page, [data.ids[i] for i in rows])
+        assert page.locator(".stage canvas").first.evaluate("c => c.width / c.clientWidth") == pytest.approx(
+            scale, 0.01
+        )
+    expect(page.get_by_text(f"Showing {len(rows)} of {len(rows)} selected")).to_be_visible()
     near, _ = first_neighbours(data, rows[:MOST])
     wrong = [data.ids[i] for i, j in zip(rows, near) if data.labels[i] != data.labels[j]]
     wait_for_grid(page, wrong, ".other")
+    assert len(rows) <= MOST
     image = page.locator(".labkit-grid i").first.evaluate("e => getComputedStyle(e).backgroundImage")
     assert image.startswith('url("data:image/webp')
 
@@ -165,10 +170,62 @@ def test_a_link_restores_the_whole_view(page, dashboard, data):
     assert in_url(page)["selected"] == chosen
 
 
-def test_training_is_a_slider_over_a_sphere(page, dashboard):
-    page.goto(f"{dashboard}/embeddings?{urlencode({'run': RUN, 'view': 'During training'})}")
-    expect(page.locator(".gtitle", has_text="step 1000, R@1")).to_be_visible(timeout=60_000)
-    page.locator("[data-testid=stSlider] [role=slider], [data-testid=stSlider] input[type=range]").first.focus()
+def view_of(page, number=0):
+    return page.locator(".film").nth(number).evaluate("e => [e.dataset.step, e.dataset.turn, e.dataset.tilt]")
+
+
+def drawn(page):
+    """How many pixels of the first film are coloured."""
+    pixels = "c => c.getContext('2d').getImageData(0, 0, c.width, c.height).data"
+    count = (
+        f"c => {{ const d = ({pixels})(c); let n = 0; for (let k = 3; k < d.length; k += 4) n += d[k] > 0; return n; }}"
+    )
+    return page.locator(".film .stage canvas").first.evaluate(count)
+
+
+def test_two_spheres_go_through_training_as_they_were_turned_and_the_link_restores_it(page, dashboard):
+    page.set_viewport_size({"width": 1280, "height": 1300})
+    page.goto(f"{dashboard}/embeddings?{urlencode({'run': RUN, 'beside': OTHER, 'view': 'During training'})}")
+    page.locator(".film[data-frames='40']").nth(1).wait_for(timeout=60_000)
+    expect(page.locator(".film .words").first).to_contain_text("step 1,000, R@1 of test")
+    assert view_of(page) == ["1000", "45", "35"]
+    assert drawn(page) > 2000
+    box = page.locator(".film .stage").first.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 50, y + 25, steps=3)
+    page.mouse.up()
+    page.wait_for_url(re.compile("turn=25&tilt=45"))
+    page.locator(".film input[type=range]").first.focus()
     page.keyboard.press("Home")
-    expect(page.locator(".gtitle", has_text="step 0, R@1")).to_be_visible(timeout=15_000)
     page.wait_for_url(re.compile("step=0"))
+    page.wait_for_timeout(300)
+    assert view_of(page, 0) == view_of(page, 1) == ["0", "25", "45"]  # Python's answer has changed nothing
+    page.reload()
+    page.locator(".film[data-frames='40']").nth(1).wait_for(timeout=60_000)
+    expect(page.locator(".film .words").first).to_contain_text("step 0, R@1 of test")
+    assert view_of(page, 0) == view_of(page, 1) == ["0", "25", "45"]
+
+
+def test_a_film_plays_to_its_end_and_can_be_paused(page, dashboard):
+    page.goto(f"{dashboard}/embeddings?{urlencode({'run': RUN, 'view': 'During training', 'step': 900})}")
+    page.locator(".film[data-frames='40']").wait_for(timeout=60_000)
+    page.get_by_role("button", name="Play").click()
+    expect(page.get_by_role("button", name="Play")).to_be_visible(timeout=15_000)  # it has come to its end
+    assert view_of(page)[0] == "1000"
+    page.get_by_role("button", name="Play").click()  # from the beginning
+    page.wait_for_timeout(700)
+    page.get_by_role("button", name="Pause").click()
+    step = int(view_of(page)[0])
+    assert 0 < step < 1000
+    page.wait_for_url(re.compile(f"step={step}\\b"))
+
+
+@pytest.mark.parametrize(("width", "beneath"), [(1440, False), (1024, True), (700, True)])
+def test_two_explorers_stand_beneath_each_other_where_there_is_little_room(page, dashboard, width, beneath):
+    visit(page, dashboard, explorers=2, beside=OTHER, width=width)
+    first, second = (page.locator(".stage").nth(number).bounding_box() for number in (0, 1))
+    assert (second["y"] > first["y"] + first["height"]) == beneath
+    assert first["width"] > 340
+    assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -1,5 +1,6 @@
-"""A lesson's explorer in a real JupyterLab: it is drawn, answers its slider, and keeps the reader's zoom."""
+"""Explorers in a real JupyterLab: drawn, answering a slider, keeping the reader's zoom; forty lassos against numpy."""
 
+import json
 import os
 import subprocess
 import sys
@@ -8,8 +9,10 @@ import urllib.request
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
 from conftest import free_port
+from test_embedding_explorer import LASSOS, LOOKS, draw_lasso, make_data, places, some_lasso, take_look
 
 ROOT = Path(__file__).parents[2]
 CELLS = (
@@ -21,14 +24,25 @@ CELLS = (
     "labkit.predict('Is G(0) one half?', ['yes', 'no'], 'yes', 'For every τ.')",
     "def soft_rank(similarity, tau):\n    raise NotImplementedError\nlabkit.check.soft_rank(soft_rank)",
 )
+# what Python holds stands in the page as text
+POINTS = (
+    f"import json, sys\nsys.path.insert(0, {str(Path(__file__).parent)!r})\n"
+    "from test_embedding_explorer import make_data\nfrom labkit.widgets.embedding.widget import EmbeddingExplorer\n"
+    "import ipywidgets\nlive, said = EmbeddingExplorer([make_data()]), ipywidgets.Label()\n"
+    "said.add_class('python-has')\n"
+    "live.widgets[0].observe(lambda change: setattr(said, 'value', json.dumps(change['new'])), 'selected')\n"
+    "display(live.box, said)",
+)
 
 
-@pytest.fixture
-def lab(tmp_path):
-    """The address of JupyterLab on a folder with one small lesson."""
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in CELLS])
-    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    nbformat.write(notebook, tmp_path / "lesson.ipynb")
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    """The address of JupyterLab on a folder with one small lesson, and points to catch."""
+    tmp_path = tmp_path_factory.mktemp("lab")
+    for name, cells in (("lesson", CELLS), ("points", POINTS)):
+        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in cells])
+        notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+        nbformat.write(notebook, tmp_path / f"{name}.ipynb")
     port = free_port()
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--ServerApp.port={port}"]
     command += ["--ServerApp.ip=127.0.0.1", f"--ServerApp.root_dir={tmp_path}", "--IdentityProvider.token=test"]
@@ -46,20 +60,24 @@ def lab(tmp_path):
             except OSError:
                 assert server.poll() is None, "JupyterLab stopped"
                 time.sleep(0.5)
-        yield f"http://127.0.0.1:{port}/lab/tree/lesson.ipynb?token=test&reset"
+        yield f"http://127.0.0.1:{port}/lab/tree/%s.ipynb?token=test&reset"
     finally:
         os.killpg(server.pid, 15)  # its kernel, too
         server.wait(30)
 
 
-@pytest.mark.browser
-@pytest.mark.timeout(240)
-def test_an_explorer_answers_in_jupyterlab(lab, page):
-    page.goto(lab)
+def run_all(page, address):
+    page.goto(address)
     page.wait_for_selector(".jp-Notebook", timeout=90_000)
     page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=90_000)  # before that it asks which kernel to take
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.get_by_text("Run All Cells", exact=True).click()
+
+
+@pytest.mark.browser
+@pytest.mark.timeout(240)
+def test_an_explorer_answers_in_jupyterlab(lab, page):
+    run_all(page, lab % "lesson")
     plots = page.locator(".js-plotly-plot")
     plots.nth(1).wait_for(timeout=120_000)
     first = plots.first
@@ -75,3 +93,23 @@ def test_an_explorer_answers_in_jupyterlab(lab, page):
     assert page.get_by_text("Commit my guess").count() == 1
     assert page.get_by_text("Not written yet").count() == 1
     assert page.locator("img[alt='Steps and sigmoids.']").count() == 1
+
+
+@pytest.mark.browser
+@pytest.mark.timeout(240)
+def test_forty_lassos_on_eight_screens_select_in_python_what_numpy_selects(lab, page):
+    page.set_viewport_size({"width": 1480, "height": 1260})
+    run_all(page, lab % "points")
+    page.locator(".labkit-embedding[data-pictures=shown]").wait_for(timeout=120_000)
+    data, random = make_data(), np.random.default_rng(1)
+    for width, scale in LOOKS:
+        take_look(page, ".labkit-embedding", width, scale)
+        page.locator(".stage").scroll_into_view_if_needed()
+        at = places(page, data)
+        for _ in range(LASSOS):
+            polygon, rows = some_lasso(random, at)
+            draw_lasso(page, polygon)
+            page.wait_for_function(
+                "text => document.querySelector('.python-has').innerText === text",
+                arg=json.dumps([data.ids[i] for i in rows]),
+            )

@@ -64,3 +64,24 @@ def test_a_wrong_formula_is_told_as_text_and_a_right_one_trains(page, dashboard)
     field.press("Enter")
     page.get_by_role("button", name="Train the toy").click()
     page.get_by_text("trained just now").wait_for()
+
+
+def test_the_tab_is_in_the_address_and_a_link_opens_it(page, dashboard):
+    page.goto(f"{dashboard}/losses?view=Derivative+designer")
+    formula = page.get_by_role("textbox", name="a formula of R")
+    formula.wait_for(timeout=60_000)
+    page.get_by_role("tab", name="On the circle").click()
+    page.wait_for_url("**view=On**")
+    expect(formula).to_be_hidden()
+    page.get_by_text("angle of x, class A (degrees)").wait_for()
+
+
+@pytest.mark.parametrize(("scheme", "fill"), [("light", "rgb(89, 89, 89)"), ("dark", "rgb(196, 196, 196)")])
+def test_words_of_a_figure_have_contrast_on_either_page(browser, dashboard, scheme, fill):
+    context = browser.new_context(color_scheme=scheme)
+    page = context.new_page()
+    page.goto(f"{dashboard}/losses")
+    tick = page.locator(".xtick text").first
+    tick.wait_for(timeout=60_000)
+    assert tick.evaluate("e => getComputedStyle(e).fill") == fill
+    context.close()

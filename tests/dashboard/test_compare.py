@@ -42,6 +42,22 @@ def test_choosing_configurations_narrows_everything(page):
     opened.multiselect(key="groups").select("toy_pnp-dq_layout=ring").run()
     assert not opened.exception
     assert len(opened.dataframe[0].value) <= 2
-    commands = opened.code[0].value
+    exported = page("compare", preset="toy", groups="pnp-dq, layout=ring", view="Export")
+    commands = exported.code[0].value
     assert "pnp-dq" in commands
     assert "contrastive" not in commands
+
+
+@pytest.mark.parametrize("situation", ["many"], indirect=True)
+@pytest.mark.parametrize(
+    ("view", "kind"),
+    [
+        ("Differences", "plotly_chart"), ("During training", "plotly_chart"), ("All metrics", "plotly_chart"),
+        ("Cost", "plotly_chart"), ("Export", "download_button"),
+    ],
+)  # fmt: skip
+def test_the_tab_of_the_url_is_drawn_and_no_other(page, view, kind):
+    opened = page("compare", preset="toy", view=view)
+    assert not opened.exception
+    assert len(opened.get(kind)) == (4 if view == "Export" else 1)
+    assert not opened.dataframe

@@ -64,7 +64,7 @@ def test_search_and_family_narrow_the_list(losses):
     ],
 )
 def test_a_mistake_in_a_formula_is_told_as_text(page, formula, told):
-    opened = page("losses_page", loss="PNP-Dq", formula=formula)
+    opened = page("losses_page", loss="PNP-Dq", view="Derivative designer", formula=formula)
     assert not opened.exception
     assert told.replace("\\= ", "= ") in opened.error[0].value.replace("\\", "")
     assert "<img" not in opened.error[0].value.replace("\\<", "")
@@ -72,7 +72,7 @@ def test_a_mistake_in_a_formula_is_told_as_text(page, formula, told):
 
 @pytest.mark.parametrize("situation", ["none"], indirect=True)
 def test_the_designer_draws_and_trains_when_asked(page):
-    opened = page("losses_page", loss="PNP-Dq", formula="1/(1+R)**3")
+    opened = page("losses_page", loss="PNP-Dq", view="Derivative designer", formula="1/(1+R)**3")
     before = len(plots(opened))
     next(button for button in opened.button if button.label == "Train the toy").click().run()
     assert not opened.exception
@@ -93,6 +93,18 @@ def test_a_slider_changes_the_figure(page, loss, slider, value):
     opened.slider(key=slider).set_value(value).run()
     assert not opened.exception
     assert plots(opened) != before
+
+
+@pytest.mark.parametrize("situation", ["none"], indirect=True)
+def test_the_tab_of_the_url_is_drawn_and_another_loss_has_its_own(page):
+    opened = page("losses_page", loss="PNP-Dq", view="On the circle")
+    assert opened.slider(key="angle").value == 60
+    assert not [slider for slider in opened.slider if slider.key == "alpha"]
+    opened.selectbox(key="loss").select("recall-at-k").run()
+    assert not opened.exception
+    opened = page("losses_page", loss="PNP-Dq", view="no such tab")
+    assert not opened.exception
+    assert opened.slider(key="alpha").value == 1.0
 
 
 def test_every_erratum_on_a_card_has_a_text():

@@ -111,15 +111,19 @@ def test_another_run_of_other_data_is_not_offered_beside(page):
 
 
 @many
-@pytest.mark.parametrize(("run", "dim"), [(TOY, 2), (FASHION, 3)])
-def test_training_has_a_slider_over_the_stored_steps(page, run, dim):
-    opened = page("embeddings", run=run, view="During training")
+@pytest.mark.parametrize(("run", "columns"), [(TOY, 3), (FASHION, 3)])
+def test_training_shows_the_stored_steps(page, run, columns):
+    opened = page("embeddings", run=run, view="During training", step="12", turn="-30", tilt="no number")
     assert not opened.exception
-    slider = opened.select_slider(key="step")
-    assert slider.value == int(slider.options[-1])
-    slider.set_value(int(slider.options[2])).run()
-    assert not opened.exception
-    assert len(opened.get("plotly_chart")) == 1
+    assert opened.session_state["film.view"] == {"step": 12, "turn": -30, "tilt": 35}
+    table = opened.dataframe[0].value
+    assert table.shape == (40, columns)
+    assert table["step"].is_monotonic_increasing
+
+
+@many
+def test_the_page_begins_with_a_run_that_shows_something(page):
+    assert page("embeddings").selectbox(key="run").value == "omniglot_pnp-dq_s0"
 
 
 @many

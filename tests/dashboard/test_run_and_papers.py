@@ -17,24 +17,26 @@ def test_a_run_is_shown_or_its_absence_explained(page, situation):
 
 @pytest.mark.parametrize("situation", ["many"], indirect=True)
 def test_a_run_of_the_url_shows_its_numbers_and_command(page):
-    opened = page("run", run="toy_pnp-dq_layout=ring_s0")
+    opened = page("run", run="toy_pnp-dq_layout=ring_s0", view="Files and export")
     assert opened.selectbox(key="run").value == "toy_pnp-dq_layout=ring_s0"
     assert "--loss pnp-dq" in opened.code[0].value
     assert any(metric.label == "test R@1" for metric in opened.metric)
-    settings = opened.dataframe[0].value
-    assert "ring" in set(settings["value"])
+    for view, value in (("Settings", "ring"), ("Provenance", "cpu")):
+        opened = page("run", run="toy_pnp-dq_layout=ring_s0", view=view)
+        assert value in set(opened.dataframe[0].value["value"])
 
 
 @pytest.mark.parametrize("situation", ["many"], indirect=True)
 def test_a_run_can_be_exported(page):
-    opened = page("run", run="toy_pnp-dq_layout=ring_s0")
+    opened = page("run", run="toy_pnp-dq_layout=ring_s0", view="Files and export")
     opened.button[0].click().run()
     assert not opened.exception
 
 
 @pytest.mark.parametrize("situation", ["corrupt"], indirect=True)
-def test_every_readable_run_of_a_spoilt_folder_opens(page):
-    opened = page("run")
+@pytest.mark.parametrize("view", ["Curves", "Settings", "Provenance", "Files and export"])
+def test_every_readable_run_of_a_spoilt_folder_opens(page, view):
+    opened = page("run", view=view)
     for name in opened.selectbox(key="run").options:
         opened.selectbox(key="run").select(name).run()
         assert not opened.exception

@@ -184,3 +184,43 @@ def test_a_broken_queue_is_told_and_kept(page, root, content):
     opened.button(key="start").click().run()
     assert not opened.exception
     assert (root / "queue.json").read_text() == content
+
+
+LOSS = """
+import torch
+class Mine(torch.nn.Module):
+    def __init__(self, weight=1.0):
+        super().__init__()
+        self.weight = weight
+    def forward(self, embeddings, labels):
+        return self.weight * embeddings.square().mean()
+"""
+
+
+@pytest.mark.parametrize("situation", ["none"], indirect=True)
+def test_a_loss_in_a_file_of_ones_own_is_tried_and_started(page, root, started, tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(LOSS)
+    opened = page("train", loss="FILE.py:NAME", own=f"{file}:Mine", settings="weight=2.0")
+    assert opened.text_input(key="own").value == ""  # a link runs no file
+    assert opened.button(key="start").disabled
+    opened.text_input(key="own").input(f"{file}:Mine").run()
+    assert not opened.exception
+    assert f"--loss {file}:Mine --seed 0 --set weight=2.0" in opened.code[0].value
+    opened.button(key="start").click().run()
+    assert [entry.run for entry in read_queue(root).entries] == ["toy_Mine_weight=2.0_s0"]
+    for typed, said in ((f"{file}:Other", "has no 'Other'"), ("none.py:A", "no file none.py"), ("pnp", "FILE.py:NAME")):
+        opened.text_input(key="own").input(typed).run()
+        assert not opened.exception
+        assert said in errors(opened)
+        assert opened.button(key="start").disabled
+
+
+@pytest.mark.parametrize("situation", ["none"], indirect=True)
+def test_a_device_can_be_chosen(page, root, started):
+    opened = page("train", device="cpu")
+    assert opened.selectbox(key="device").options[:2] == ["auto", "cpu"]
+    assert opened.code[0].value.endswith("--seed 0 --device cpu") or "--device cpu --runs" in opened.code[0].value
+    opened.button(key="start").click().run()
+    assert read_queue(root).entries[0].arguments[-2:] == ["--device", "cpu"]
+    assert page("train", device="cuda:9").selectbox(key="device").value == "auto"

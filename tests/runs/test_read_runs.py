@@ -32,6 +32,24 @@ def test_no_runs_in_an_empty_or_missing_root(tmp_path):
     assert find_runs(tmp_path / "nowhere") == []
 
 
+def test_known_runs_are_read_again_only_when_they_have_changed(tmp_path):
+    first, second = make_run(tmp_path, "toy-a-s0", value=0.5), make_run(tmp_path, "toy-b-s0", value=0.5)
+    known = {}
+    before = find_runs(tmp_path, known=known)
+    assert before == find_runs(tmp_path)
+    same = find_runs(tmp_path, known=known)
+    assert all(a is b for a, b in zip(before, same))
+    (second / "summary.json").unlink()
+    kept, changed = find_runs(tmp_path, known=known)
+    assert kept is before[0]
+    assert changed.problems
+    info = json.loads((first / "run.json").read_text())
+    (first / "run.json").write_text(json.dumps(info | own_process() | {"status": "running"}))
+    running = find_runs(tmp_path, known=known)[0]
+    assert running.status == "running"
+    assert find_runs(tmp_path, known=known)[0] is not running  # its process may have gone meanwhile
+
+
 def test_a_good_run_has_its_facts_and_no_problem(tmp_path):
     make_run(tmp_path, "toy-pnp-s3", value=0.75)
     (run,) = find_runs(tmp_path)

@@ -8,18 +8,20 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
+from labkit.metrics.from_ranks import metrics_from_ranks
 from labkit.runs import RunError, find_runs, open_run, read_embeddings, read_run, read_samples
 from labkit.runs.read import RECORDED
-from labkit.runs.retrieval import KS, Points, find, per_query, read_points, same_data
+from labkit.runs.retrieval import KS, Points, find, measure, per_query, read_points, same_data
 
 RECORDED_RUNS = ("omniglot_pnp-dq_s0", "emoji_untrained_s0", "toy_pnp-ib_layout=random_s0")
 
 
 def make(labels, d=3, seed=0):
     random = np.random.default_rng(seed)
-    x = torch.nn.functional.normalize(torch.from_numpy(random.normal(size=(len(labels), d))), dim=1)
+    x = random.normal(size=(len(labels), d))
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
     ids = tuple(f"s{i}" for i in range(len(labels)))
-    return Points(x, torch.tensor(labels), ids, tuple(f"c{y}" for y in labels), len(labels), None)
+    return Points(x, np.array(labels), ids, tuple(f"c{y}" for y in labels), len(labels), None)
 
 
 def naive(x, y, query):
@@ -37,7 +39,7 @@ def naive(x, y, query):
 
 
 def check(points, queries):
-    x, y = points.unit.numpy(), points.labels.numpy()
+    x, y = points.unit, points.labels
     table = per_query(points).set_index("id")
     for query in queries:
         order, ranks, values = naive(x, y, query)
@@ -51,13 +53,22 @@ def check(points, queries):
             assert row[name] == pytest.approx(value, abs=1e-12)
 
 
+def test_the_metrics_are_those_of_the_library():
+    ranks = np.sort(np.random.default_rng(0).permuted(np.tile(np.arange(1, 40), (30, 1)), axis=1)[:, :6], axis=1)
+    library = metrics_from_ranks(torch.from_numpy(ranks), (*KS, 39))
+    mine = measure(ranks)
+    np.testing.assert_allclose(mine["AP"], library["MAP@39/relevant"], rtol=1e-14)
+    for name in (f"{metric}@{k}" for metric in ("R", "nDCG") for k in KS):
+        np.testing.assert_allclose(mine[name], library[name], rtol=1e-14)
+
+
 def test_shuffled_classes_of_unequal_size():
     check(make([0, 1, 0, 2, 1, 1, 0, 2, 1, 0, 0, 3, 3]), range(13))
 
 
 def test_equal_similarities_keep_the_order_of_the_file():
     points = make([0, 1, 0, 1, 0])
-    same = Points(points.unit[:1].expand(5, -1).clone(), points.labels, points.ids, points.class_names, 5, None)
+    same = Points(points.unit[:1].repeat(5, axis=0), points.labels, points.ids, points.class_names, 5, None)
     assert find(same, 2).order.tolist() == [0, 1, 3, 4]
     check(same, range(5))
 
@@ -89,7 +100,7 @@ def test_many_points_are_cut_to_whole_classes_and_it_is_said():
     points = read_points(run, most=400)
     assert len(points) == 400
     assert points.kept == 1200
-    assert (points.labels.bincount()[points.labels.unique()] == 20).all()
+    assert (np.unique(points.labels, return_counts=True)[1] == 20).all()
     assert "the first classes of 1,200" in points.told
 
 
@@ -126,6 +137,11 @@ def broken(tmp_path):
 def test_what_is_wrong_with_the_points_is_named(broken, embeddings, samples, named):
     with pytest.raises(RunError, match=named):
         read_points(broken(embeddings, pd.DataFrame(samples)))
+
+
+def test_kinds_of_numbers_that_numpy_does_not_know_are_read(broken):
+    run = broken(torch.eye(3).bfloat16(), pd.DataFrame({"id": ["a", "b", "c"], "label": [4, 4, 9]}))
+    np.testing.assert_array_equal(read_points(run).unit, np.eye(3))
 
 
 def test_points_without_split_class_names_or_data_facts_are_read(broken):

@@ -5,7 +5,7 @@ import torch
 
 from labkit.losses import CATALOG
 from labkit.training.config import load_config, preset_names
-from labkit.training.devices import choose_device, device_name, peak_memory_mb, seed_random
+from labkit.training.devices import choose_device, device_name, peak_memory_mb, present_devices, seed_random
 from labkit.training.inputs import Batch
 from labkit.training.state import build_state
 from labkit.training.step import train_step
@@ -59,6 +59,13 @@ def test_auto_takes_what_there_is_and_a_missing_device_is_refused():
     if not torch.cuda.is_available():
         with pytest.raises(ValueError, match="no CUDA"):
             choose_device("cuda")
+
+
+@pytest.mark.parametrize(("gpus", "offered"), [(0, []), (1, ["cuda"]), (2, ["cuda:0", "cuda:1"])])
+def test_devices_on_offer_are_those_that_are_there(monkeypatch, gpus, offered):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    assert present_devices() == ["auto", "cpu", *offered]
 
 
 def test_the_device_has_a_name_and_memory():

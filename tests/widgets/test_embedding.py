@@ -16,7 +16,8 @@ from labkit.runs.project import project, write_projection
 from labkit.runs.read import RECORDED, read_embeddings, read_run, read_samples
 from labkit.runs.schema import RunError
 from labkit.widgets.embedding import explore_embeddings, explorer_data
-from labkit.widgets.embedding.data import MOST_COLORS, SHAPES, nearest, top, with_neighbours
+from labkit.widgets.embedding.data import MOST_COLORS, SHAPES, Grouping, nearest, subset, top, with_neighbours
+from labkit.widgets.embedding.packed import places
 from labkit.widgets.embedding.picture import still
 from labkit.widgets.embedding.sheet import NO_SHEET, cut
 from labkit.widgets.embedding.widget import EmbeddingExplorer, book_html
@@ -51,17 +52,16 @@ def unpacked(packed):
     """The packed points, read the way explorer.js reads them."""
     (length,) = struct.unpack_from("<I", packed)
     head = json.loads(packed[4 : 4 + length])
-    n, at, arrays = len(head["ids"]), 4 + length, {}
-    for name, kind, shape in (
-        ("xy", np.float32, (n, 2)), ("labels", np.int32, (n,)), ("cells", np.int32, (n,)),
-        ("near", np.int32, (n, head["k"])), ("similarity", np.float32, (n, head["k"])),
-    ):  # fmt: skip
-        assert at % 4 == 0
-        count = int(np.prod(shape))
-        arrays[name] = np.frombuffer(packed, kind, count, at).reshape(shape)
-        at += 4 * count
+    n, at, arrays = head["n"], 4 + length, {}
+    shapes = {"xy": (n, 2), "near": (n, head["k"]), "similarity": (n, head["k"])}
+    for name, kind, count in head["arrays"]:
+        arrays[name] = np.frombuffer(packed, f"<{kind}", count, at).reshape(shapes.get(name, (n,)))
+        at += count * arrays[name].itemsize
     assert at == len(packed)
-    return head, arrays
+    ids, before = [], ""
+    for shared, rest in zip(arrays["shared"], head["ids"]):
+        ids.append(before := before[:shared] + rest)
+    return head | {"ids": ids}, arrays | {"cells": arrays["cells"].astype(int) - 1}
 
 
 def test_every_point_keeps_its_id_class_embedding_and_picture(fashion):
@@ -106,7 +106,35 @@ def test_packed_bytes_hold_everything(fashion):
     assert head["k"] == 4
     np.testing.assert_array_equal(arrays["xy"], fashion.xy)
     np.testing.assert_array_equal(arrays["labels"], fashion.labels)
+    np.testing.assert_array_equal(arrays["cells"], fashion.cells)
+    np.testing.assert_array_equal(arrays["near"], with_neighbours(fashion, 4).near)
     assert len(set(zip(head["colors"], head["shapes"]))) == len(set(head["shapes"])) == 10
+
+
+def test_sixty_thousand_points_fit_and_are_where_python_says(fashion):
+    n, random = 60_000, np.random.default_rng(0)
+    many = replace(
+        fashion, ids=tuple(f"test-{i:05d}" for i in range(n)), xy=random.normal(size=(n, 2)).astype(np.float32),
+        labels=random.integers(0, 10, n).astype(np.int32), cells=np.arange(n, dtype=np.int32),
+        near=np.zeros((n, 0), np.int32), similarity=np.zeros((n, 0), np.float32), total=n,
+    )  # fmt: skip
+    many = replace(many, grouping=Grouping("half", (many.xy[:, 0] > 0).astype(np.int32), ("left", "right")))
+    assert 2 * len(many.packed) < 1_600_000  # two explorers of one page
+    head, arrays = unpacked(many.packed)
+    assert tuple(head["ids"]) == many.ids
+    shown = np.array(head["grid"]["low"]) + arrays["xy"] * np.array(head["grid"]["step"])
+    np.testing.assert_array_equal(shown, places(many))
+    assert np.abs(shown - many.xy).max() < np.ptp(many.xy) / 2**16
+    np.testing.assert_array_equal(places(fashion), fashion.xy)
+
+
+@pytest.mark.parametrize(
+    "ids", [("", "a", "a", "ab"), ("🙂1", "🙂2", "x" * 300 + "1", "x" * 300 + "2"), ('"', '"\\\n', "é€")]
+)
+def test_ids_of_every_kind_come_back(fashion, ids):
+    few = replace(subset(fashion, np.arange(len(ids))), ids=ids)
+    head, _ = unpacked(few.packed)
+    assert tuple(head["ids"]) == ids
 
 
 def test_more_than_ten_classes_have_no_colours(omniglot):

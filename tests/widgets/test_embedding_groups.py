@@ -1,20 +1,24 @@
 """What colours stand for, what a search finds, the picture grid and the film: against the files and numpy."""
 
 import io
+import json
 import re
 import shutil
+import struct
 from base64 import b64decode
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from PIL import Image
 from test_embedding import FASHION, HOSTILE, OMNIGLOT, TOY, unpacked
 
+from labkit import metrics
 from labkit.figures import style
 from labkit.runs.project import project
-from labkit.runs.read import read_run, read_samples
+from labkit.runs.read import read_frames, read_run, read_samples
 from labkit.runs.schema import RunError
 from labkit.widgets.embedding import explorer_data
 from labkit.widgets.embedding.choice import projections_of, same_samples, stamp
@@ -73,13 +77,12 @@ def test_groups_travel_beside_the_classes(fashion):
     data = replace(fashion, grouping=Grouping("third", numbers, ("a", "b", "c")))
     head, _ = unpacked(replace(data, grouping=None).packed)
     assert head["grouped"] is None
-    length = len(data.packed) - 4 * len(data)
-    grouped, arrays = unpacked(data.packed[:length])
+    grouped, arrays = unpacked(data.packed)
     assert grouped["grouped"] == {"by": "third", "names": ["a", "b", "c"]}
     assert grouped["colors"] == list(style.COLORS[:3])
     assert tuple(grouped["classes"]) == fashion.classes
     np.testing.assert_array_equal(arrays["labels"], fashion.labels)
-    np.testing.assert_array_equal(np.frombuffer(data.packed, np.int32, offset=length), numbers)
+    np.testing.assert_array_equal(arrays["groups"], numbers)
     few = subset(data, np.array([4, 2, 0]))
     assert few.grouping.numbers.tolist() == [1, 2, 0]
     assert len(still([data]).legends[0].get_texts()) == 3
@@ -152,18 +155,32 @@ def test_a_stamp_changes_with_the_files(tmp_path):
     assert stamp(run) != before
 
 
-def test_a_film_draws_circles_or_the_sphere_at_every_end(tmp_path):
-    for path, kind in ((TOY, "scatter"), (FASHION, "scatter3d")):
-        film = read_film(read_run(path))
-        for step in (-1, film.steps[0], film.steps[-1], 10**9):
-            figure = film.figure(step)
-            assert figure.data[-1].type == kind
-        assert f"step {film.steps[-1]}, R@1 of" in figure.layout.title.text
-        hostile = replace(film, classes=("<a href='x'>" + "x" * 500, *film.classes[1:])).figure(0)
-        assert not any("<a" in (trace.name or "") for trace in hostile.data)
+@pytest.mark.parametrize(("path", "dim", "splits"), [(TOY, 2, ["train", "test"]), (FASHION, 3, ["test"])])
+def test_a_film_holds_every_frame_and_what_the_library_says_of_it(path, dim, splits):
+    film = read_film(read_run(path))
+    frames, steps = read_frames(read_run(path))
+    assert film.turns == (dim == 3)
+    assert film.steps == tuple(steps.tolist())
+    (length,) = struct.unpack_from("<I", film.packed)
+    head = json.loads(film.packed[4 : 4 + length])
+    assert (head["splits"], head["d"], head["n"]) == (splits, dim, frames.shape[1])
+    sent = np.frombuffer(film.packed, "<i2", frames.numel(), 4 + length).reshape(frames.shape) / 32_767
+    unit = torch.nn.functional.normalize(frames, dim=2)
+    np.testing.assert_allclose(sent, unit.numpy(), atol=3e-5)
+    test = torch.from_numpy(film.splits["test"])
+    labels = torch.from_numpy(film.labels).long()
+    for number in (0, 20, -1):
+        row, values = film.table[number], metrics.evaluate(frames[number][test], labels[test], ks=(1,), progress=False)
+        assert row["R@1 of test (%)"] == pytest.approx(100 * values["R@1"], abs=0.06)
+        if dim == 3:
+            assert row["CSC"] == pytest.approx(metrics.csc(frames[number], labels), abs=0.006)
+        assert f"step {row['step']:,}, R@1 of" in head["words"][number]
+
+
+def test_a_run_without_frames_shows_its_last_embeddings(tmp_path):
     run = read_run(shutil.copytree(FASHION, tmp_path / FASHION.name))
     (run.path / "frames.safetensors").unlink()
-    assert "after training" in read_film(run).figure(0).layout.title.text
+    assert b"after training, R@1 of test" in read_film(run).packed
     assert read_film(read_run(OMNIGLOT)) is None
 
 

@@ -1,9 +1,7 @@
-"""What the explorer shows of a run, as arrays and as the bytes that every surface sends to the page."""
+"""What the explorer shows of a run, as arrays; `packed.py` makes them the bytes that every surface sends."""
 
 from __future__ import annotations
 
-import json
-import struct
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
@@ -12,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from labkit.figures.style import COLORS, MARKERS
+from labkit.runs.contents import read_embedding_array, read_projection, read_samples
 from labkit.runs.project import stratified
-from labkit.runs.read import RECORDED, Run, open_run, read_embeddings, read_projection, read_samples
+from labkit.runs.read import RECORDED, Run, open_run
 from labkit.runs.schema import RunError
+from labkit.widgets.embedding.packed import SHAPES as SHAPES
+from labkit.widgets.embedding.packed import pack
 from labkit.widgets.embedding.sheet import NO_SHEET, Sheet, cut, find_sheet
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     Whole = NDArray[np.int32]
 
 MOST_COLORS = 10  # classes; with more, all are grey but the chosen one
-SHAPES = (*MARKERS, "triangle-down", "circle-open", "square-open")
 NEIGHBOURS = 10
 ROWS_AT_ONCE = 1024
 
@@ -90,20 +89,8 @@ class ExplorerData:
 
     @cached_property
     def packed(self) -> bytes:
-        """The points for the page: length of a JSON head, the head, then arrays of four-byte numbers."""
-        number, grouping = range(len(self.colors.names)), self.grouping
-        head = {
-            "title": self.title, "subtitle": self.subtitle, "ids": self.ids, "classes": self.classes,
-            "colors": [COLORS[k % len(COLORS)] for k in number] if self.colored else None,
-            "shapes": [SHAPES[k] for k in number] if self.colored else None,
-            "size": self.sheet.size, "columns": self.sheet.columns, "k": self.near.shape[1],
-            "grouped": {"by": grouping.by, "names": grouping.names} if grouping else None,
-        }  # fmt: skip
-        text = json.dumps(head, separators=(",", ":")).encode()
-        text += b" " * (-len(text) % 4)  # the arrays must begin at a multiple of four
-        arrays = [self.xy, self.labels, self.cells, self.near, self.similarity]
-        arrays += [grouping.numbers] if grouping else []
-        return struct.pack("<I", len(text)) + text + b"".join(array.tobytes() for array in arrays)
+        """The points for the page."""
+        return pack(self)
 
     @cached_property
     def digests(self) -> tuple[str, str]:
@@ -125,7 +112,7 @@ def explorer_data(
     pictures shown and made smaller until it fits.
     """
     run = open_run(run) if isinstance(run, str) else run
-    places, samples, embeddings = read_projection(run, projection), read_samples(run), read_embeddings(run).numpy()
+    places, samples, embeddings = read_projection(run, projection), read_samples(run), read_embedding_array(run)
     if len(embeddings) != len(samples):
         raise RunError(f"run {run.id}: {len(embeddings)} embeddings but {len(samples)} samples")
     row_of = {name: i for i, name in enumerate(samples["id"])}
@@ -135,7 +122,7 @@ def explorer_data(
     if len(xy) == 0 or not np.isfinite(xy).all():
         raise RunError(f"run {run.id}: the {projection} projection is empty or holds NaN or infinite values")
     samples = samples.iloc[[row_of[name] for name in places["id"]]].reset_index(drop=True)
-    unit = embeddings[[row_of[name] for name in places["id"]]].astype(np.float32)
+    unit = embeddings[[row_of[name] for name in places["id"]]]
     unit = unit / np.maximum(np.linalg.norm(unit, axis=1, keepdims=True), 1e-12)
     labels, classes = classes_of(samples)
     ids = tuple(samples["id"])

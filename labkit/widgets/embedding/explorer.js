@@ -83,28 +83,38 @@ function copied(bytes) {
   return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
 }
 
-/** The points as Python packs them: length of a JSON head, the head, then arrays of four-byte numbers. */
-function unpack(buffer) {
+const KINDS = { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, i2: Int16Array, f4: Float32Array };
+
+/** Bytes as packed.py joins them: length of a JSON head, the head, then the arrays that it lists. */
+function takeApart(buffer) {
   const length = new DataView(buffer).getUint32(0, true);
-  const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
-  const n = head.ids.length;
+  const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length))), arrays = {};
   let at = 4 + length;
-  const take = (Kind, count) => {
-    const array = new Kind(buffer, at, count);
-    at += array.byteLength;
-    return array;
-  };
-  const xy = take(Float32Array, 2 * n), labels = take(Int32Array, n), cells = take(Int32Array, n);
-  const near = take(Int32Array, n * head.k), similarity = take(Float32Array, n * head.k);
-  const groups = head.grouped ? take(Int32Array, n) : labels, names = head.grouped?.names ?? head.classes;
+  for (const [name, kind, count] of head.arrays) {
+    const bytes = count * KINDS[kind].BYTES_PER_ELEMENT;
+    arrays[name] = new KINDS[kind](buffer.slice(at, at + bytes)); // a copy, for it may begin at any byte
+    at += bytes;
+  }
+  return { head, arrays };
+}
+
+/** The points, with what the explorer looks up in them. */
+function unpack(buffer) {
+  const { head, arrays } = takeApart(buffer), { n, grid } = head;
+  const { labels, near, similarity, shared } = arrays;
+  const xy = grid ? Float64Array.from(arrays.xy, (q, k) => grid.low[k % 2] + q * grid.step[k % 2]) : arrays.xy;
+  const cells = Int32Array.from(arrays.cells, (cell) => cell - 1); // -1: no picture
+  let before = "";
+  const ids = head.ids.map((rest, i) => (before = before.slice(0, shared[i]) + rest));
+  const groups = head.grouped ? arrays.groups : labels, names = head.grouped?.names ?? head.classes;
   const sorted = (numbers, count) => {
     const rows = Array.from({ length: count }, () => []);
     numbers.forEach((number, i) => rows[number].push(i));
     return rows;
   };
   const peers = sorted(labels, head.classes.length), members = head.grouped ? sorted(groups, names.length) : peers;
-  const by = head.grouped?.by ?? "class", row = new Map(head.ids.map((id, i) => [id, i]));
-  return { ...head, n, xy, labels, cells, near, similarity, groups, names, by, peers, members, row };
+  const by = head.grouped?.by ?? "class", row = new Map(ids.map((id, i) => [id, i]));
+  return { ...head, ids, xy, labels, cells, near, similarity, groups, names, by, peers, members, row };
 }
 
 /** Points sorted into square cells, so that the nearest one is found without looking at all. */
@@ -207,6 +217,21 @@ function pageColors(el) {
   const own = getComputedStyle(el).color;
   const reads = Math.abs(luminance(channels(own)) - luminance(channels(background))) > 0.5;
   return { background, dark, text: reads ? own : dark ? "rgb(235, 235, 235)" : "rgb(30, 30, 30)" };
+}
+
+/** A colour as it reads on this page: the two darkest of the set are lifted on black. */
+function readableOn(dark, color) {
+  return dark ? { "#0072B2": "#3d9be0", "#D55E00": "#f0803c" }[color] ?? color : color;
+}
+
+/** Hand the page's colours to the style sheet; returns the accent. */
+function paintRoot(root, { text, background, dark }) {
+  const accent = dark ? "#6cb4ff" : "#0059b3", mixed = (share) => `color-mix(in srgb, ${text} ${share}%, ${background})`;
+  const colors = { text, page: background, soft: mixed(72), line: mixed(30), tint: mixed(16), accent };
+  Object.assign(colors, { same: readableOn(dark, SAME), other: readableOn(dark, OTHER) });
+  for (const [name, color] of Object.entries(colors)) root.style.setProperty(`--${name}`, color);
+  root.dataset.theme = dark ? "dark" : "light";
+  return accent;
 }
 
 class Explorer {
@@ -402,25 +427,14 @@ class Explorer {
     const key = background + text;
     if (this.painted === key && this.legendOf === this.points) return;
     [this.painted, this.legendOf, this.dark, this.text, this.page] = [key, this.points, dark, text, background];
-    const style = this.root.style;
-    style.setProperty("--text", text);
-    style.setProperty("--page", background);
-    style.setProperty("--soft", `color-mix(in srgb, ${text} 72%, ${background})`);
-    style.setProperty("--line", `color-mix(in srgb, ${text} 30%, ${background})`);
-    style.setProperty("--tint", `color-mix(in srgb, ${text} 16%, ${background})`);
-    this.accent = dark ? "#6cb4ff" : "#0059b3";
-    style.setProperty("--accent", this.accent);
-    style.setProperty("--same", this.readable(SAME));
-    style.setProperty("--other", this.readable(OTHER));
-    this.root.dataset.theme = dark ? "dark" : "light";
+    this.accent = paintRoot(this.root, { text, background, dark });
     this.stamps = new Map();
     this.fillLegend();
     this.draw(true);
   }
 
-  /** A colour as it reads on this page: the two darkest of the set are lifted on black. */
   readable(color) {
-    return this.dark ? { "#0072B2": "#3d9be0", "#D55E00": "#f0803c" }[color] ?? color : color;
+    return readableOn(this.dark, color);
   }
 
   colorOf(group) {
@@ -522,7 +536,8 @@ class Explorer {
   zoom(factor, px = this.width / 2, py = this.height / 2) {
     if (!this.view) return;
     const [x, y] = this.toData(px, py);
-    this.view.scale = Math.min(this.scale0 * 1e4, Math.max(this.scale0 / 4, this.view.scale * factor));
+    const most = this.points.grid ? 200 : 1e4; // beyond that one would see the grid
+    this.view.scale = Math.min(this.scale0 * most, Math.max(this.scale0 / 4, this.view.scale * factor));
     const [nx, ny] = this.toData(px, py);
     this.view.x += x - nx;
     this.view.y += y - ny;

@@ -1,66 +1,117 @@
-"""The stored frames of a run: where its samples were while it learned."""
+"""The stored frames of a run: where its samples were while it learned, on a sphere or on circles."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
-import torch
-from torch import Tensor
+import numpy as np
 
-from labkit.figures.frames import DRAWN, frame_figure
-from labkit.runs.read import Run, read_embeddings, read_frames, read_samples
+from labkit.figures.style import COLORS
+from labkit.runs.contents import read_embedding_array, read_frame_array, read_samples
+from labkit.runs.read import Run
 from labkit.runs.schema import RunError
 from labkit.widgets.embedding.data import classes_of
+from labkit.widgets.embedding.packed import SHAPES, joined, smallest
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
+    from numpy.typing import NDArray
 
-DISTANCE = 2.165  # of the eye, as plotly has it
+    Floats = NDArray[np.float32]
+    Whole = NDArray[np.int32]
+
+DRAWN = (2, 3)  # dimensions
+FINE = 32_767  # steps of a coordinate on either side of zero
 
 
 @dataclass(frozen=True)
 class Film:
-    """Embeddings (F, n, d) at steps (F,) with the class and the split of every sample; d is 2 or 3."""
+    """Directions (F, n, d) at steps (F,) with the class and the split of every sample; d is 2 or 3."""
 
     title: str
-    frames: Tensor
+    frames: Floats
     steps: tuple[int, ...]
-    labels: Tensor
+    labels: Whole
     classes: tuple[str, ...]
     parts: tuple[str, ...]
 
     @property
     def turns(self) -> bool:
         """Whether it is a sphere, which can be turned."""
-        return self.frames.shape[2] == 3
+        return int(self.frames.shape[2]) == 3
 
-    def figure(self, step: int, turn: float = 45, tilt: float = 35) -> go.Figure:
-        """The last frame at or before a step, the first if there is none; turn and tilt (degrees) of a sphere."""
-        number = max((k for k, at in enumerate(self.steps) if at <= step), default=0)
-        when = f"step {self.steps[number]}" if len(self.steps) > 1 else "after training"
-        fig = frame_figure(self.frames[number], self.labels, self.classes, self.parts, when)
-        if self.turns:
-            across, up = math.radians(turn), math.radians(tilt)
-            eye = {"x": math.cos(up) * math.cos(across), "y": math.cos(up) * math.sin(across), "z": math.sin(up)}
-            fig.update_layout(scene_camera={"eye": {axis: DISTANCE * value for axis, value in eye.items()}})
-        return fig
+    @cached_property
+    def splits(self) -> dict[str, NDArray[np.bool_]]:
+        """Which samples are in which split; training comes first, so that unseen classes are on the outer circle."""
+        return {name: np.array([part == name for part in self.parts]) for name in sorted(set(self.parts), reverse=True)}
+
+    @cached_property
+    def table(self) -> list[dict[str, float | int]]:
+        """What can be said of every frame: R@1 within each split and, on the sphere, CSC of all (SGSL Eq. 9)."""
+        rows = []
+        for step, frame in zip(self.steps, self.frames):
+            found: dict[str, float | int] = {"step": step}
+            for name, own in self.splits.items():
+                found[f"R@1 of {name} (%)"] = round(100 * nearest_is_same(frame[own], self.labels[own]), 1)
+            rows.append(found | ({"CSC": round(separability(frame, self.labels), 2)} if self.turns else {}))
+        return rows
+
+    @cached_property
+    def packed(self) -> bytes:
+        """The film for the page; coordinates are whole numbers of two bytes."""
+        number, words = range(len(self.classes)), []
+        for row in self.table:
+            said = [f"step {row['step']:,}" if len(self.steps) > 1 else "after training"]
+            said += [f"{name.removesuffix(' (%)')} {row[name]:.0f} %" for name in row if name.startswith("R@1")]
+            words.append(", ".join([*said, *([f"CSC {row['CSC']:.1f}"] if "CSC" in row else [])]))
+        head = {
+            "title": self.title, "steps": self.steps, "words": words, "classes": self.classes,
+            "n": len(self.labels), "d": self.frames.shape[2], "splits": list(self.splits),
+            "colors": [COLORS[k % len(COLORS)] for k in number], "shapes": [SHAPES[k % len(SHAPES)] for k in number],
+        }  # fmt: skip
+        part = np.argmax(np.stack(list(self.splits.values())), axis=0)
+        whole = np.rint(self.frames * FINE).astype(np.int16)
+        return joined(head, {"frames": whole, "labels": smallest(self.labels), "part": smallest(part)})
+
+    @cached_property
+    def digest(self) -> str:
+        """The name of the bytes, by their content."""
+        return sha256(self.packed).hexdigest()
 
 
 def read_film(run: Run) -> Film | None:
     """The frames of a run; without frames its last embeddings. None if they have more than three dimensions."""
     if run.has("frames.safetensors"):
-        frames, steps = read_frames(run)
+        frames, steps = read_frame_array(run)
     else:
-        frames, steps = read_embeddings(run)[None], torch.zeros(1, dtype=torch.long)
+        frames, steps = read_embedding_array(run)[None], np.zeros(1, np.int64)
     if frames.shape[2] not in DRAWN:
         return None
     samples = read_samples(run)
     if not frames.shape[1] == len(samples) > 0 or not len(steps):
         raise RunError(f"run {run.id}: frames of {frames.shape[1]} points but {len(samples)} samples")
-    if not frames.isfinite().all():
+    if not np.isfinite(frames).all():
         raise RunError(f"run {run.id}: the frames hold NaN or infinite values")
     labels, classes = classes_of(samples)
     parts = tuple(samples["split"].astype(str)) if "split" in samples else ("all",) * len(samples)
-    return Film(run.id, frames, tuple(steps.tolist()), torch.from_numpy(labels).long(), classes, parts)
+    unit = frames / np.maximum(np.linalg.norm(frames, axis=2, keepdims=True), 1e-12)
+    return Film(run.id, unit, tuple(steps.tolist()), labels, classes, parts)
+
+
+def nearest_is_same(unit: Floats, labels: Whole) -> float:
+    """Share of points whose nearest other point by cosine has the same label: Recall@1."""
+    cosines = unit @ unit.T
+    np.fill_diagonal(cosines, -2.0)
+    return float((labels[cosines.argmax(axis=1)] == labels).mean())
+
+
+def separability(unit: Floats, labels: Whole) -> float:
+    """tr(S_b) / tr(S_w), SGSL Eq. 9, as `labkit.metrics.csc`, which needs torch, has it."""
+    points = unit.astype(np.float64)
+    _, number, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+    centers = np.stack([np.bincount(number, axis) for axis in points.T], axis=1) / sizes[:, None]
+    within = float(((points - centers[number]) ** 2).sum()) / len(points)
+    between = float((((centers - points.mean(axis=0)) ** 2).sum(axis=1) * sizes).sum()) / len(points)
+    return between / within if within > 0 else float("inf")

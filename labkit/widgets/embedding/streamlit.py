@@ -6,13 +6,17 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from labkit.widgets.columns import side_by_side
 from labkit.widgets.embedding.data import ExplorerData, nearest
 from labkit.widgets.embedding.groups import matching
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from labkit.widgets.embedding.film import Film
+
 HERE = Path(__file__).parent
+LEAST = 370  # pixels of a panel beside another
 
 
 def embedding_explorer(
@@ -28,11 +32,11 @@ def embedding_explorer(
     """
     import streamlit as st
 
-    explorer, blob = components()
+    explorer, blob, _ = components()
     selected = [str(name) for name in st.session_state.setdefault(selection_key(key), [])]
     sheets: dict[str, bytes] = {}
     with st.container(gap=None):  # what keeps the bytes takes no room
-        for number, (data, column) in enumerate(zip(panels, st.columns(len(panels)))):
+        for number, (data, column) in enumerate(zip(panels, side_by_side(f"{key}-panels", len(panels), LEAST))):
             points, sheet = data.digests
             sheets[sheet] = data.sheet.data
             with column:
@@ -76,14 +80,54 @@ def selection_key(key: str) -> str:
     return f"{key}.selected"
 
 
-@cache
-def components() -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """The explorer and the keeper of bytes, registered once a process."""
+def film_player(*films: Film, key: str, view: dict[str, int | None], height: int = 520) -> dict[str, int | None]:
+    """Show the training of one run, or of several side by side that go and turn together; returns step, turn, tilt.
+
+    view: where it begins, a step (None: the last) and the two angles of a sphere in degrees. What the reader changes
+    is kept in `st.session_state[f"{key}.view"]`; playing and dragging need no answer from here.
+    """
     import streamlit as st
 
-    explorer, adapter, blob = (
-        (HERE / name).read_text(encoding="utf-8") for name in ("explorer.js", "streamlit.js", "streamlit_blob.js")
+    _, blob, player = components()
+    kept = f"{key}.view"
+    now: dict[str, int | None] = st.session_state.setdefault(kept, view)
+    with st.container(gap=None):
+        for number, (film, column) in enumerate(zip(films, side_by_side(f"{key}-panels", len(films), LEAST))):
+            with column:
+                player(
+                    key=part(key, number),
+                    data={"film": film.digest, "height": height, "group": key, **now},
+                    on_view_change=lambda number=number: take_view(key, number),
+                )
+        for number, film in enumerate(films):
+            blob(key=f"{part(key, number)}.film", data=film.digest.encode() + film.packed)
+    return dict(st.session_state[kept])
+
+
+def take_view(key: str, number: int) -> None:
+    """What was set in one film holds for all."""
+    import streamlit as st
+
+    found = st.session_state[part(key, number)].get("view") or {}
+    whole = {
+        name: value for name, value in found.items() if isinstance(value, int) and name in ("step", "turn", "tilt")
+    }
+    st.session_state[f"{key}.view"] = st.session_state[f"{key}.view"] | whole
+
+
+@cache
+def components() -> tuple[Callable[..., Any], ...]:
+    """The explorer, the keeper of bytes and the film, registered once a process."""
+    import streamlit as st
+
+    explorer, adapter, blob, film = (
+        (HERE / name).read_text(encoding="utf-8")
+        for name in ("explorer.js", "streamlit.js", "streamlit_blob.js", "film.js")
     )
-    module = explorer.replace("export default { render };", "") + adapter  # a module has one default
+    shared = explorer.replace("export default { render };", "")  # a module has one default
     make = st.components.v2.component
-    return make("labkit_embedding_explorer", js=module), make("labkit_blob", js=blob)
+    return (
+        make("labkit_embedding_explorer", js=shared + adapter),
+        make("labkit_blob", js=blob),
+        make("labkit_film", js=shared + film),
+    )

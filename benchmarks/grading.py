@@ -1,0 +1,86 @@
+"""What marking takes: CPU time and memory of a hand-in of each assignment, and a class of 200 in one call."""
+
+import json
+import os
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+
+import torch
+
+from labkit.course.assignments import NAMES, load
+from labkit.course.folder import MASTERS
+from labkit.course.folder import write as write_version
+from labkit.course.grading.batch import grade_all
+from labkit.course.grading.sandbox import problem
+from labkit.runs.provenance import host
+from labkit.training.devices import device_name
+
+CLASS = 200
+
+
+def measure(quick: bool) -> dict:
+    """Solutions as hand-ins; the class is of the first assignment, two at a time."""
+    if why := problem():
+        raise SystemExit(f"labkit: no sandbox here, so nothing to measure: {why}")
+    rows = []
+    for name in list(NAMES)[: 1 if quick else None]:
+        graded = graded_copies(name, 2 if quick else 5, jobs=1)["rows"]
+        assert all(row.score == sum(q.points for q in load(name).questions) for row in graded)
+        cpu, memory = (median(getattr(row, what) for row in graded) for what in ("cpu_seconds", "memory_mb"))
+        mistakes = [len(question.exercise.mistakes) for question in load(name).questions]
+        rows.append({
+            "assignment": name, "questions": len(mistakes), "mistakes": sum(mistakes), "cpu_seconds": cpu, "mb": memory,
+        })  # fmt: skip
+    count = 4 if quick else CLASS
+    whole = graded_copies("1_metrics", count, jobs=2)
+    del whole["rows"]
+    machine = {"host": host(), "device_name": device_name(torch.device("cpu")), "cores": os.cpu_count()}
+    return {"machine": machine, "assignments": rows, "class": whole | {"hand_ins": count, "jobs": 2}}
+
+
+def graded_copies(name: str, count: int, jobs: int) -> dict:
+    """Grade copies of a solution, and again: marks, seconds on the clock, CPU seconds of the grader itself."""
+    with tempfile.TemporaryDirectory() as folder:
+        hand_ins, output = Path(folder, "hand-ins"), Path(folder, "grades")
+        for number in range(count):
+            write_version(MASTERS / f"{name}.py", "solution", hand_ins / f"student{number:03}.ipynb")
+        started, cpu = time.monotonic(), time.process_time()
+        rows = grade_all(hand_ins, load(name), output, seed=0, jobs=jobs)
+        seconds, used, started = time.monotonic() - started, time.process_time() - cpu, time.monotonic()
+        grade_all(hand_ins, load(name), output, seed=0, jobs=jobs)
+        again = time.monotonic() - started
+    return {"rows": rows, "seconds": seconds, "parent_cpu_seconds": used, "again_seconds": again}
+
+
+def table(found: dict) -> str:
+    """The result as Markdown."""
+    machine, whole = found["machine"], found["class"]
+    lines = [
+        "# Marking hand-ins",
+        "",
+        f"{machine['device_name']}, {machine['cores']} cores, no GPU. Solutions as hand-ins, each in a sealed process; "
+        "median of five. Most of the time is importing torch.",
+        "",
+        "| assignment | coding questions | known mistakes | CPU s a hand-in | MB |",
+        "|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| {row['assignment']} | {row['questions']} | {row['mistakes']} | {row['cpu_seconds']:.2f} | {row['mb']:.0f} |"
+        for row in found["assignments"]
+    ]
+    lines += [
+        "",
+        f"{whole['hand_ins']} hand-ins in one call, {whole['jobs']} at a time: {whole['seconds']:.0f} s on the clock, "
+        f"{whole['parent_cpu_seconds']:.0f} CPU s of it in the grader itself; the same call again: "
+        f"{whole['again_seconds']:.1f} s, since nothing has changed.",
+    ]
+    return "\n".join(lines)
+
+
+def write(folder: Path, found: dict) -> None:
+    """grading.md and grading.json."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "grading.json").write_text(json.dumps(found, indent=1) + "\n")
+    (folder / "grading.md").write_text(table(found) + "\n")
