@@ -182,6 +182,11 @@ labkit.show(
 )
 
 # %% [markdown]
+# **What came out.** From 0.01 to 0.1 the temperature hardly matters (76.4 and 75.9 %). At 0.001, where few pairs have a
+# gradient, training still works, but ends at 73.9 %. At 1 every rank is so smooth that the network ends where it began:
+# 17.7 %, the untrained one 18.9 %.
+
+# %% [markdown]
 # ## The paper's number and ours
 #
 # The PNP paper trains Smooth-AP on three large photo data sets, from ImageNet weights, with batches of up to 384. We

@@ -312,9 +312,14 @@ labkit.explore(
     lambda varied: results(steepness if varied == "α of D_q" else boundary, "R@1", names),
     [Control("varied", "varied:", ("α of D_q", "b of I_b"), "α of D_q", menu=True)],
     [{"varied": "α of D_q"}, {"varied": "b of I_b"}],
-    "Recall@1 on unseen Omniglot characters for several α of PNP-D_q and several b of PNP-I_b, as far as the runs are "
-    "recorded; every seed, mean, and 95 % interval of the mean.",
+    "Recall@1 on unseen Omniglot characters for several α of PNP-D_q and several b of PNP-I_b; every seed, mean, and "
+    "95 % interval of the mean.",
 )
+
+# %% [markdown]
+# **What came out.** From α = 0.5 to 4 three seeds show no difference (77.1 to 77.5 %); α = 8 is worse (76.3 %). The paper
+# finds α = 4 best; from scratch, with τ and the learning rate tuned at α = 1, we do not see it. A larger b helps I_b a
+# little (71.9 % at 1, 73.1 % at 8) and leaves it far behind D_q.
 
 # %% [markdown]
 # ## The paper's number and ours
