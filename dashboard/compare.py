@@ -4,12 +4,13 @@ import io
 from functools import partial
 
 import streamlit as st
-from common import as_text, choose_preset, devices, finished_runs, legend_on_top, short_names, show_tabs
+from common import as_text, choose_preset, devices, figure_names, finished_runs, legend_on_top, short_names, show_tabs
 
 from labkit.figures.comparison import METRICS, cost_against_quality, differences, differences_to, profiles, shown
 from labkit.figures.results import results, training_curves
 from labkit.figures.static import small_multiples
 from labkit.runs import table, to_csv, to_latex
+from labkit.widgets.columns import side_by_side
 
 BASELINES = ("untrained", "pixels")  # not trained: far below, and yet in every table
 CURVES = 7  # lines that colours and dashes can tell apart
@@ -26,13 +27,19 @@ if not available:
     st.stop()
 metric = middle.selectbox("Metric", available, key="metric", bind="query-params")
 order = list(table(runs, metric)["group"])
+plain = [group for group in order if ", " not in names.get(group, group)]  # with the preset's own settings
 baseline = right.selectbox(
-    "Baseline", order, key="baseline", bind="query-params", format_func=lambda group: names.get(group, group)
-)
-chosen = st.multiselect(
-    "Losses and settings (empty: all)", order, key="groups", bind="query-params",
+    "Baseline", order, order.index(plain[0]) if plain else 0, key="baseline", bind="query-params",
     format_func=lambda group: names.get(group, group),
 )  # fmt: skip
+chosen = st.multiselect(
+    "Losses and settings (empty: every loss)", order, key="groups", bind="query-params",
+    format_func=lambda group: names.get(group, group),
+)  # fmt: skip
+left, right = side_by_side("which", 2, 320)
+varied = len(order) - len(plain) if plain and not chosen else 0
+if varied and not left.toggle(f"Also the {varied} with settings of their own", key="varied", bind="query-params"):
+    chosen = plain
 runs = [run for run in runs if run.group in (chosen or order) or run.group == baseline]
 frame = table(runs, metric)
 few = sum(n < 3 for n in frame["n"])
@@ -45,18 +52,19 @@ for note in frame.attrs["notes"]:
     st.warning(as_text(note))
 
 untrained = any(run.loss in BASELINES for run in runs)
-zoomed = untrained and st.toggle(
+zoomed = untrained and (right if varied else left).toggle(
     "Only trained networks in the figures", value=True, key="zoom", bind="query-params",
     help="Untrained networks and plain pixels lie far below and would press all others together.",
 )  # fmt: skip
 near = [run for run in runs if not zoomed or run.loss not in BASELINES]
 best = list(frame["group"])[:CURVES]
+labels = figure_names(names)
 
 
 def show_results() -> None:
     """Every seed, the mean and its interval, as a figure and as a table."""
     st.plotly_chart(
-        legend_on_top(results(near, metric, names)), theme=None, key="results",
+        legend_on_top(results(near, metric, labels)), theme=None, key="results",
         alt=f"{metric} of every configuration on test classes: seeds, mean and 95 % interval.",
     )  # fmt: skip
     st.dataframe(
@@ -82,7 +90,7 @@ def show_differences() -> None:
         st.info("Nothing shares a seed with the baseline. Choose another baseline, or train more seeds.")
         return
     st.plotly_chart(
-        differences(found, names), theme=None, key="differences",
+        differences(found, labels), theme=None, key="differences",
         alt=f"Difference in {metric} to the baseline, paired by seed, with 95 % intervals.",
     )  # fmt: skip
     st.caption("Filled: the interval leaves out zero. Hollow: the seeds there are cannot tell.")
@@ -91,7 +99,7 @@ def show_differences() -> None:
 def show_training() -> None:
     drawn = [run for run in runs if run.group in best]
     st.plotly_chart(
-        legend_on_top(training_curves(drawn, metric, names)), theme=None, key="curves",
+        legend_on_top(training_curves(drawn, metric, labels)), theme=None, key="curves",
         alt=f"Validation {metric} during training of the {len(best)} best configurations.",
     )  # fmt: skip
     st.caption(f"Showing the {len(best)} best of {len(frame)}; choose configurations above to see others.")
@@ -99,7 +107,7 @@ def show_training() -> None:
 
 def show_metrics() -> None:
     st.plotly_chart(
-        legend_on_top(profiles([run for run in runs if run.group in best], names)), theme=None, key="profiles",
+        legend_on_top(profiles([run for run in runs if run.group in best], labels)), theme=None, key="profiles",
         alt="Every metric of the best configurations, each from the lowest to the highest of them.",
     )  # fmt: skip
     st.caption("Lines that cross: the metrics disagree about the order. intra: smaller is tighter.")
@@ -108,7 +116,7 @@ def show_metrics() -> None:
 def show_cost() -> None:
     st.caption("Named: nothing cheaper is better. The others tell their name under the cursor.")
     st.plotly_chart(
-        cost_against_quality(near, metric, names), theme=None, key="cost",
+        cost_against_quality(near, metric, labels), theme=None, key="cost",
         alt=f"CPU time of a run against its {metric}.",
     )  # fmt: skip
 
@@ -116,7 +124,7 @@ def show_cost() -> None:
 def picture(kind: str) -> bytes:
     """The figure of the results as a file; drawn when it is asked for."""
     buffer = io.BytesIO()
-    small_multiples([results(runs, metric, names)], columns=1).savefig(buffer, format=kind)
+    small_multiples([results(runs, metric, labels)], columns=1).savefig(buffer, format=kind)
     return buffer.getvalue()
 
 

@@ -1,6 +1,7 @@
 """Compare runs: works in every situation, counts what it shows, exports what the tables say."""
 
 import pytest
+from common import figure_names, short_names
 
 from labkit.runs import find_runs, table
 from labkit.runs.read import RECORDED
@@ -61,3 +62,28 @@ def test_the_tab_of_the_url_is_drawn_and_no_other(page, view, kind):
     assert not opened.exception
     assert len(opened.get(kind)) == (4 if view == "Export" else 1)
     assert not opened.dataframe
+
+
+def test_names_say_loss_and_settings_and_long_ones_only_what_differs():
+    runs = find_runs(RECORDED)
+    assert all("_per_" not in name and "per, class" not in name for name in short_names(runs).values())
+    long = "softmax, classes=16, last={}, name=small-resnet, pool=avg, steps=1000"
+    names = {"a": long.format("rbr"), "b": long.format("bn"), "c": "pnp-dq, alpha=4.0", "d": "x" * 500, "e": "x" * 501}
+    shown = figure_names(names)
+    assert shown["a"] == "softmax, last=rbr…"
+    assert shown["b"] == "softmax, last=bn…"
+    assert shown["c"] == names["c"]
+    assert len(set(shown.values())) == len(names)
+    assert max(map(len, shown.values())) < 45
+
+
+@pytest.mark.parametrize("situation", ["many"], indirect=True)
+def test_runs_with_settings_of_their_own_are_shown_when_asked_for(page):
+    opened = page("compare", preset="omniglot")
+    names = list(opened.dataframe[0].value["configuration"])
+    assert "pnp-dq" in names
+    assert not any(", " in name for name in names)
+    assert ", " not in short_names(find_runs(RECORDED))[opened.selectbox(key="baseline").value]
+    if any(toggle.key == "varied" for toggle in opened.toggle):
+        opened.toggle(key="varied").set_value(True).run()
+        assert len(opened.dataframe[0].value) > len(names)
