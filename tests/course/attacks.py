@@ -240,7 +240,8 @@ ATTACKS: dict[str, tuple[str, float, str]] = {
     "returns its argument": (body("return x"), 0, ""),
     "changes its argument": (body("x *= 2\nreturn x"), 0, "changes its arguments"),
     "the other one's memory": (
-        body("import ctypes\nctypes.memset(x.data_ptr(), 0, 8)\nreturn x"), 0, ""  # memory of an empty tensor is nowhere: it dies of that
+        # of the empty case, whose memory is nowhere, it dies
+        body("import ctypes\nctypes.memset(x.data_ptr(), 0, 8)\nreturn x"), 0, "",
     ),
     "late change": (
         # what is compared is what was sent: changing it afterwards changes nothing
