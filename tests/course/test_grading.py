@@ -3,7 +3,6 @@
 import contextlib
 import csv
 import json
-import sys
 
 import pytest
 import torch
@@ -19,7 +18,7 @@ from labkit.course.grading.similar import similar_pairs
 from labkit.course.grading.submission import Submission
 from tests.course.tiny import DOUBLE, TINY, TRIPLE, answers
 
-sealed = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is made of Linux namespaces")
+sealed = pytest.mark.usefixtures("sandboxed")
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """The assignments as students meet them: masters run with their solutions, and the grader knows right from empty."""
 
-import sys
-
 import nbformat
 import pytest
 
@@ -10,7 +8,7 @@ from labkit.course.assignments import NAMES, load
 from labkit.course.folder import MASTERS, write
 from labkit.notebooks import execute
 
-sealed = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is made of Linux namespaces")
+sealed = pytest.mark.usefixtures("sandboxed")
 
 
 @pytest.mark.parametrize("name", NAMES)
