@@ -222,7 +222,7 @@ ATTACKS: dict[str, tuple[str, float, str]] = {
         body("n = 0\nwhile True:\n    n += 1\n    open(f'/tmp/{n}', 'wb').write(b'x' * 2**20)"), 0, "OSError"
     ),
     "symbolic links": (
-        body("import os\nos.symlink('/', '/tmp/all')\nreturn 2 * x if os.path.exists('/tmp/all/work') or "
+        body("import os\nos.symlink('/', '/tmp/all')\nreturn 2 * x if os.path.exists('/tmp/all/var') or "
              "os.path.exists('/tmp/all/home') else x"), 0, "",
     ),
     "network": (body(NETWORK), 0, ""),
