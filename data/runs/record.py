@@ -1,9 +1,9 @@
 """Makes every recorded run of data/runs: `make runs`, or `python data/runs/record.py TOPIC …`.
 
 Runs that are there already are skipped, so it can be stopped and started at will. `--list` prints the command lines.
-`finishing` adds projections and sprites. Tuning comes first: on Omniglot every loss gets the same four trials on
-validation classes; all of them go into tuning.csv, the best into labkit/training/presets/tuned, which all presets with
-small images use.
+`finishing` adds projections and sprites. Tuning comes first: on Omniglot and on emoji every loss gets the same four
+trials on validation classes; all of them go into tuning.csv, the best into labkit/training/presets/tuned, which the
+presets of the same data use.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ TUNED_OPTION: dict[str, dict[str, tuple[str, str]]] = {
 }
 SPRITES = {"omniglot": ["omniglot"], "emoji": ["emoji", "emoji-vendor"], "fashion-mnist": ["fashion-mnist-3d"]}
 LEARNING_RATES = ("0.001", "0.003")
-TRIAL_STEPS = {"omniglot": "1000"}  # half of what the comparisons train
+TRIAL_STEPS = {"omniglot": "1000", "emoji": "500"}  # half of what the comparisons train
 PRESETS = HERE.parents[1] / "labkit" / "training" / "presets"
 
 

@@ -18,7 +18,7 @@ def toy_mlp(dim: int) -> nn.Module:
 class SmallCNN(nn.Module):
     """A stride-2 convolution, then one convolution and one pooling a channel count, then a linear layer.
 
-    The defaults suit 28-pixel characters; channels=(16, 32, 64, 64), in_channels=3, size=48 suit small colour images.
+    The defaults suit 28-pixel characters; channels=(8, 16, 32, 64), in_channels=3, size=48 suit small colour images.
     """
 
     def __init__(

@@ -8,7 +8,7 @@ from labkit import models
 NETWORKS = [
     ("toy-mlp", {}, None),
     ("small-cnn", {}, (1, 28)),
-    ("small-cnn", {"channels": (16, 32, 64, 64), "in_channels": 3, "size": 48}, (3, 48)),
+    ("small-cnn", {"channels": (8, 16, 32, 64), "in_channels": 3, "size": 48}, (3, 48)),
     ("small-cnn", {"channels": (8, 12), "size": 29, "norm": "group"}, (1, 29)),
     ("five-layer-cnn", {}, (1, 28)),
     ("five-layer-cnn", {"in_channels": 3, "size": 32}, (3, 32)),
@@ -103,7 +103,7 @@ def test_the_toy_network_is_2_30_30_dim():
     assert sizes == [(30, 2), (30,), (30, 30), (30,), (2, 30), (2,)]
 
 
-@pytest.mark.parametrize(("size", "channels"), [(28, (16, 32, 32)), (48, (16, 32, 64, 64)), (29, (4, 8))])
+@pytest.mark.parametrize(("size", "channels"), [(28, (16, 32, 32)), (48, (8, 16, 32, 64)), (29, (4, 8))])
 @pytest.mark.parametrize("norm", ["batch", "group"])
 def test_small_cnn_is_the_network_in_its_description(size, channels, norm):
     """Conv stride 2, norm, ReLU; then conv, norm, ReLU, max-pool: written out plainly, in that order."""
