@@ -52,7 +52,11 @@ TUNED_OPTION: dict[str, dict[str, tuple[str, str]]] = {
     "triplet": {"margin": ("0.1", "0.2")},
     "multi-similarity": {"base": ("0.5", "0.7")},
 }
-SPRITES = {"omniglot": ["omniglot"], "emoji": ["emoji", "emoji-vendor"], "fashion-mnist": ["fashion-mnist-3d"]}
+SPRITES = {
+    "omniglot": ["omniglot"],
+    "emoji": ["emoji", "emoji-vendor", "emoji-pretrained"],
+    "fashion-mnist": ["fashion-mnist-3d"],
+}
 LEARNING_RATES = ("0.001", "0.003")
 TRIAL_STEPS = {"omniglot": "1000", "emoji": "500"}  # half of what the comparisons train
 PRESETS = HERE.parents[1] / "labkit" / "training" / "presets"
