@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from contextlib import suppress
@@ -65,34 +66,48 @@ def serve():
 
 
 @contextlib.contextmanager
-def served(*arguments: str):
+def served(*arguments: str, health: str = "/_stcore/health", environment: dict[str, str] | None = None):
     """A server of this Python on a free port, which comes as the last argument; ended with all it started."""
     port = free_port()
-    server = subprocess.Popen(
-        [sys.executable, *arguments, str(port)],
-        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
-    )  # fmt: skip
     address = f"http://127.0.0.1:{port}"
-    try:
-        wait_until_up(server, address)
-        yield address
-    finally:
-        os.killpg(server.pid, 15)
-        server.wait(20)
-        with suppress(ProcessLookupError):
-            os.killpg(server.pid, 9)  # Streamlit waits for open pages; nothing may be left behind
-
-
-def wait_until_up(server: subprocess.Popen, address: str) -> None:
-    for _ in range(240):
-        if server.poll() is not None:
-            raise RuntimeError(f"the server stopped: {server.stdout.read().decode()}")
+    with tempfile.TemporaryFile() as said:  # a pipe that nobody reads would fill up and stop the server
+        server = subprocess.Popen(
+            [sys.executable, *arguments, str(port)],
+            cwd=ROOT, env=environment, stdout=said, stderr=subprocess.STDOUT, start_new_session=True,
+        )  # fmt: skip
         try:
-            urllib.request.urlopen(f"{address}/_stcore/health", timeout=1)
-            return
+            if not is_up(server, address + health):
+                said.seek(0)
+                raise RuntimeError(f"the server does not answer; it said: {said.read().decode()}")
+            yield address
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(server.pid, 15)
+            server.wait(30)
+            with suppress(ProcessLookupError):
+                os.killpg(server.pid, 9)  # Streamlit waits for open pages; nothing may be left behind
+
+
+def is_up(server: subprocess.Popen, address: str) -> bool:
+    for _ in range(480):
+        if server.poll() is not None:
+            return False
+        try:
+            urllib.request.urlopen(address, timeout=1)
+            return True
         except OSError:
             time.sleep(0.25)
-    raise RuntimeError("the server did not answer within a minute")
+    return False
+
+
+@contextlib.contextmanager
+def jupyterlab(*arguments: str, settings: Path):
+    """JupyterLab, started by a command that takes --port; its settings are this test's, its token is "test"."""
+    folders = {"JUPYTER_CONFIG_DIR": "config", "JUPYTER_RUNTIME_DIR": "runtime", "JUPYTERLAB_WORKSPACES_DIR": "w"}
+    environment = os.environ | {"JUPYTER_TOKEN": "test", "PYTHONPATH": str(ROOT)}
+    environment |= {name: str(settings / folder) for name, folder in folders.items()}
+    with served(*arguments, "--port", health="/api?token=test", environment=environment) as address:
+        yield address
 
 
 @pytest.fixture

@@ -1,21 +1,14 @@
 """nbgrader's formgrader in a real JupyterLab, opened the way an instructor opens it: marking a written answer."""
 
-import os
 import shutil
-import subprocess
-import sys
-import time
-import urllib.request
-from pathlib import Path
 
 import pytest
-from conftest import free_port
+from conftest import jupyterlab
 
 from labkit.__main__ import main
 from labkit.course.assignments import load
 from labkit.course.folder import nbgrader
 
-ROOT = Path(__file__).parents[2]
 NAME = "1_metrics"
 
 
@@ -33,25 +26,8 @@ def course(tmp_path):
 @pytest.fixture
 def lab(course, tmp_path):
     """The address of JupyterLab on the course."""
-    port = free_port()
-    environment = os.environ | {"JUPYTER_TOKEN": "test", "JUPYTER_CONFIG_DIR": str(tmp_path / "config")}
-    environment |= {"JUPYTER_RUNTIME_DIR": str(tmp_path / "runtime"), "JUPYTERLAB_WORKSPACES_DIR": str(tmp_path / "w")}
-    server = subprocess.Popen(
-        [sys.executable, "-m", "labkit", "course", "open", str(course), "--headless", "--port", str(port)],
-        cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-    )  # fmt: skip
-    try:
-        for _ in range(240):
-            try:
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/api?token=test", timeout=1)
-                break
-            except OSError:
-                assert server.poll() is None, "JupyterLab stopped"
-                time.sleep(0.5)
-        yield f"http://127.0.0.1:{port}/lab?token=test&reset"
-    finally:
-        os.killpg(server.pid, 15)
-        server.wait(30)
+    with jupyterlab("-m", "labkit", "course", "open", str(course), "--headless", settings=tmp_path) as address:
+        yield f"{address}/lab?token=test&reset"
 
 
 @pytest.mark.browser

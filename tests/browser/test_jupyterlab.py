@@ -1,20 +1,14 @@
 """Explorers in a real JupyterLab: drawn, answering a slider, keeping the reader's zoom; forty lassos against numpy."""
 
 import json
-import os
-import subprocess
-import sys
-import time
-import urllib.request
 from pathlib import Path
 
 import nbformat
 import numpy as np
 import pytest
-from conftest import free_port
+from conftest import jupyterlab
 from test_embedding_explorer import LASSOS, LOOKS, draw_lasso, make_data, places, some_lasso, take_look
 
-ROOT = Path(__file__).parents[2]
 CELLS = (
     "import labkit\nlabkit.start()",
     "from labkit.figures.sigmoids import smoothed_step\nfrom labkit.widgets.explorer import Control\n"
@@ -43,27 +37,9 @@ def lab(tmp_path_factory):
         notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in cells])
         notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
         nbformat.write(notebook, tmp_path / f"{name}.ipynb")
-    port = free_port()
-    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--ServerApp.port={port}"]
-    command += ["--ServerApp.ip=127.0.0.1", f"--ServerApp.root_dir={tmp_path}", "--IdentityProvider.token=test"]
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "JUPYTER_CONFIG_DIR": str(tmp_path / "config")}
-    environment |= {"JUPYTER_RUNTIME_DIR": str(tmp_path / "runtime"), "JUPYTERLAB_WORKSPACES_DIR": str(tmp_path / "w")}
-    server = subprocess.Popen(
-        command, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )  # fmt: skip
-    try:
-        for _ in range(240):
-            try:
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/api?token=test", timeout=1)
-                break
-            except OSError:
-                assert server.poll() is None, "JupyterLab stopped"
-                time.sleep(0.5)
-        yield f"http://127.0.0.1:{port}/lab/tree/%s.ipynb?token=test&reset"
-    finally:
-        os.killpg(server.pid, 15)  # its kernel, too
-        server.wait(30)
+    command = ["-m", "jupyterlab", "--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1"]
+    with jupyterlab(*command, f"--ServerApp.root_dir={tmp_path}", settings=tmp_path) as address:
+        yield f"{address}/lab/tree/%s.ipynb?token=test&reset"
 
 
 def run_all(page, address):
