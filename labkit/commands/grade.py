@@ -58,11 +58,15 @@ def run_grade(args: argparse.Namespace) -> int:
     if args.no_sandbox:
         print("labkit: NO SANDBOX: answers can read, write and send what you can", file=sys.stderr)
     output = args.output or Path("grades") / assignment.name
-    with tqdm(total=len(students), unit="hand-in", dynamic_ncols=True, disable=not sys.stderr.isatty()) as bar:
+    terminal = sys.stderr.isatty()
+    with tqdm(total=len(students), unit="hand-in", dynamic_ncols=True, disable=not terminal) as bar:
 
         def progress(row: Graded, done: int, total: int) -> None:
+            name = printable(row.student)[:30]
             bar.update()
-            bar.set_postfix_str(row.student[:30])
+            bar.set_postfix_str(name)
+            if not terminal:
+                print(f"labkit: {done} of {total}: {name}, {row.score:g} points", file=sys.stderr, flush=True)
 
         try:
             rows = grade_all(
