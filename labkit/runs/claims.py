@@ -152,13 +152,13 @@ CLAIMS = (
     ),
     Claim(
         "sgsl", "Table 4", "Removing the last BN-ReLU (RBR) helps, from ImageNet weights",
-        (Comparison("emoji-pretrained_softmax_last=rbr_neck=bn", "emoji-pretrained_softmax"),),
+        (Comparison("emoji-pretrained_softmax_last=rbr", "emoji-pretrained_softmax_last=bn-relu"),),
     ),
     Claim(
         "sgsl", "Tables 1-3", "SGSL improves the softmax, from ImageNet weights",
-        (
-            Comparison("emoji-pretrained_sgsl", "emoji-pretrained_softmax"),
-            Comparison("emoji-pretrained_sgsl_last=rbr_neck=bn", "emoji-pretrained_softmax_last=rbr_neck=bn"),
+        tuple(
+            Comparison(f"emoji-pretrained_sgsl_gate=5.0_last={last}", f"emoji-pretrained_softmax_last={last}")
+            for last in ("bn-relu", "rbr")
         ),
     ),
     Claim(
