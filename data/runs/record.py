@@ -110,7 +110,8 @@ def pretrained() -> Iterator[Job]:
             yield Job("emoji-pretrained", "pnp-dq", (seed,), {"alpha": alpha}, keep)
         for last in ("bn-relu", "rbr"):
             yield Job("emoji-pretrained", "softmax", (seed,), {"model.last": last}, keep)
-            yield Job("emoji-pretrained", "sgsl", (seed,), {"model.last": last, "gate": "5.0"}, keep)
+            settings = {"model.last": last, "gate": "5.0", "label_smoothing": "0.0"}  # as the softmax beside it
+            yield Job("emoji-pretrained", "sgsl", (seed,), settings, keep)
 
 
 def budget() -> Iterator[Job]:

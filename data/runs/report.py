@@ -34,11 +34,11 @@ points. `make runs` makes what is missing, `python data/runs/record.py --list` p
 `python data/runs/report.py` writes this page from the runs. Nothing here is typed by hand.
 
 All runs are CPU runs, one thread each. Within a topic every loss has the same network, batches, augmentation and number
-of steps. On Omniglot and emoji every loss got the same four tuning trials on Omniglot's validation classes (below); the
-toy, the 3-D network and the ImageNet backbone have one setting for all losses, untuned, but for the toy's α and b. The
-weights that are tested are those of the best step on validation classes (toy and 3-D: the last); test classes are
-measured once. ± is half the 95 % t interval of the mean over seeds (three seeds: 4.3 standard errors on either side).
-Ranking metrics and NMI are in per cent.
+of steps. On Omniglot and on emoji every loss got the same four tuning trials on validation classes (below), which the
+merged labels and the unseen vendor share; the toy, the 3-D network and the ImageNet backbone have one setting for all
+losses, untuned, but for the toy's α and b. The weights that are tested are those of the best step on validation classes
+(toy and 3-D: the last); test classes are measured once. ± is half the 95 % t interval of the mean over seeds (three
+seeds: 4.3 standard errors on either side). Ranking metrics and NMI are in per cent.
 """
 
 
