@@ -419,8 +419,8 @@ for beta in ("0.25", "4.0"):
     omniglot += labkit.experiment("omniglot", ["sgsl"], retrain=RETRAIN, beta=beta)
 blocks = []
 for last in ("bn-relu", "rbr", "rbr-released", "extra-bn-relu"):
-    settings = {"model.name": "small-resnet", "model.pool": "avg", "model.last": last, "classes": "16", "steps": "1000"}
-    blocks += labkit.experiment("omniglot", ["softmax"], retrain=RETRAIN, **settings)
+    settings = {"model.name": "small-resnet", "model.pool": "avg", "model.neck": "bn", "model.last": last}
+    blocks += labkit.experiment("omniglot", ["softmax"], retrain=RETRAIN, **settings, classes="16", steps="1000")
 
 # %%
 names = {"omniglot_softmax": "softmax", "omniglot_sgsl": "softmax + SGSL, γ = 30, β = 1"}

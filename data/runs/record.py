@@ -142,7 +142,7 @@ def ablations() -> Iterator[Job]:
         yield from (job("sgsl", gamma=g) for g in ("1.0", "10.0", "70.0"))  # SGSL Table 4
         yield from (job("sgsl", beta=b) for b in ("0.25", "4.0"))
         for last in ("bn-relu", "rbr", "rbr-released", "extra-bn-relu"):  # SGSL Table 6, Fig. 4
-            settings = {"model.name": "small-resnet", "model.pool": "avg", "model.last": last}
+            settings = {"model.name": "small-resnet", "model.pool": "avg", "model.neck": "bn", "model.last": last}
             yield Job("omniglot", "softmax", (seed,), settings | {"classes": "16", "steps": "1000"}, "metrics")
 
 

@@ -64,7 +64,7 @@ def plain(paper: str, where: str, statement: str, higher: str, lower: str, metri
     )
 
 
-RESNET = "omniglot_softmax_classes=16_last={}_name=small-resnet_pool=avg_steps=1000"
+RESNET = "omniglot_softmax_classes=16_last={}_name=small-resnet_neck=bn_pool=avg_steps=1000"
 CLAIMS = (
     *plain("pnp", "Tables 1, 2", "PNP-D_q retrieves better than PNP-O", "pnp-dq", "pnp-o"),
     *plain("pnp", "Tables 1, 2", "PNP-D_q retrieves better than PNP-I_b", "pnp-dq", "pnp-ib"),
