@@ -72,9 +72,10 @@ def tuning(preset: str) -> Iterator[Job]:
 
 
 def comparison(preset: str) -> Iterator[Job]:
-    """Every loss and both baselines; the first seed keeps its embeddings."""
-    for seed, loss in product(SEEDS, ("untrained", *RANKING, *PROXY, *SOFTMAX, *PAIR)):
-        yield Job(preset, loss, (seed,), {}, "metrics" if seed else "embeddings")
+    """Every loss and both baselines; the first seed keeps its embeddings, the others run in one process."""
+    for keep, seeds in (("embeddings", SEEDS[:1]), ("metrics", SEEDS[1:])):
+        for loss in ("untrained", *RANKING, *PROXY, *SOFTMAX, *PAIR):
+            yield Job(preset, loss, seeds, {}, keep)
     yield Job(preset, "pixels", (0,), {}, "metrics")
 
 

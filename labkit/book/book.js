@@ -3,8 +3,13 @@
 
 const options = { displaylogo: false, responsive: true };
 
+const dark = matchMedia("(prefers-color-scheme: dark)");
+// The figures' grey (labkit.figures.style.TEXT) reads on white and on black; the page's own colour reads better.
+const GREY = '"#767676"';
+
 function read(box) {
-  return JSON.parse(box.querySelector('script[type="application/json"]').textContent);
+  const ink = JSON.stringify(getComputedStyle(box).color);
+  return JSON.parse(box.querySelector('script[type="application/json"]').textContent.replaceAll(GREY, ink));
 }
 
 function makeControl(control, changed) {
@@ -65,13 +70,17 @@ function makePlayer(slider) {
 }
 
 for (const box of document.querySelectorAll(".labkit-figure")) {
-  const spec = read(box);
   const stage = box.appendChild(document.createElement("div"));
-  Plotly.newPlot(stage, spec.data, spec.layout, options);
+  const draw = () => {
+    const spec = read(box);
+    Plotly.react(stage, spec.data, spec.layout, options);
+  };
+  draw();
+  dark.addEventListener("change", draw);
 }
 
 for (const box of document.querySelectorAll(".labkit-explorer")) {
-  const spec = read(box);
+  let spec = read(box);
   const row = box.appendChild(document.createElement("div"));
   row.className = "controls";
   const stage = box.appendChild(document.createElement("div"));
@@ -82,4 +91,8 @@ for (const box of document.querySelectorAll(".labkit-explorer")) {
   const controls = spec.controls.map((control) => makeControl(control, draw));
   for (const control of controls) row.append(control.box);
   draw();
+  dark.addEventListener("change", () => {
+    spec = read(box);
+    draw();
+  });
 }

@@ -12,11 +12,15 @@ async function plotly(model) {
   return globalThis.labkitPlotly;
 }
 
+// The figures' grey (labkit.figures.style.TEXT) reads on white and on black; the page's own colour reads better.
+const GREY = '"#767676"';
+const inked = (spec, el) => JSON.parse(spec.replaceAll(GREY, JSON.stringify(getComputedStyle(el).color)));
+
 async function render({ model, el }) {
   const stage = el.appendChild(document.createElement("div"));
   const Plotly = await plotly(model);
   const draw = () => {
-    const { data, layout } = JSON.parse(model.get("spec"));
+    const { data, layout } = inked(model.get("spec"), el);
     return Plotly.react(stage, data, layout, { displaylogo: false, responsive: true });
   };
   await draw();
@@ -25,7 +29,10 @@ async function render({ model, el }) {
     if (stage.offsetParent) Plotly.Plots.resize(stage); // JupyterLab hides what is scrolled away
   });
   watch.observe(el);
+  const theme = new MutationObserver(draw);
+  theme.observe(document.body, { attributeFilter: ["data-jp-theme-light"] });
   return () => {
+    theme.disconnect();
     watch.disconnect();
     model.off("change:spec", draw);
     Plotly.purge(stage);

@@ -4,6 +4,7 @@ import pytest
 
 from labkit.book import build_book
 
+HAS_INK = "word => getComputedStyle(word).fill === getComputedStyle(document.body).color"
 LESSON = r"""# %% [markdown]
 # # A small lesson
 # The sigmoid is $G(x; \tau) = \frac{1}{1 + e^{-x / \tau}}$, and `$HOME` is code.
@@ -74,6 +75,10 @@ def test_the_book_works_from_a_file(browser, book, scheme):
     page.get_by_label("drawn as").select_option("points")
     page.wait_for_selector(".labkit-explorer .scatterlayer .point")
     assert page.locator(".labkit-figure .main-svg").count() >= 1
+    for other in ("dark", "light", scheme):  # words in figures have the page's colour, also when it changes
+        page.emulate_media(color_scheme=other)
+        page.wait_for_function("[...document.querySelectorAll('.gtitle')].every(HAS_INK)".replace("HAS_INK", HAS_INK))
+    assert page.locator(".labkit-explorer .gtitle").text_content() == "τ = 1.0"
     assert page.locator("math").count() == 2
     assert page.locator("math").nth(1).bounding_box()["height"] > 30
     answer = page.locator("details p", has_text="It tends to a step.")

@@ -66,6 +66,17 @@ def test_an_explorer_answers_in_jupyterlab(lab, page):
     first.locator("text=τ = 0.2").wait_for(timeout=30_000)
     assert first.evaluate(zoom) == -0.2
     assert plots.count() == 2
+    ink = """plot => {
+        const rgb = (color) => color.match(/\\d+/g).slice(0, 3).join();
+        return rgb(getComputedStyle(plot.querySelector(".gtitle")).fill) === rgb(getComputedStyle(plot).color);
+    }"""
+    assert first.evaluate(ink)
+    light = first.evaluate("plot => getComputedStyle(plot).color")
+    page.get_by_role("menuitem", name="Settings", exact=True).click()
+    page.get_by_text("Theme", exact=True).click()
+    page.get_by_text("JupyterLab Dark", exact=True).click()
+    page.wait_for_function(f"plot => getComputedStyle(plot).color !== '{light}'", arg=first.element_handle())
+    page.wait_for_function(ink, arg=first.element_handle())
     assert page.get_by_text("Commit my guess").count() == 1
     assert page.get_by_text("Not written yet").count() == 1
     assert page.locator("img[alt='Steps and sigmoids.']").count() == 1
