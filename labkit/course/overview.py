@@ -14,8 +14,8 @@ BEGIN, END = "<!-- table of lessons: made by `make notebooks` -->", "<!-- end of
 # figures of the papers that a lesson draws anew; tables are found in its code
 FIGURES = {4: "slides' Fig. 1", 5: "", 6: "PNP Figs 1, 3, 5", 7: "PNP Fig. 6", 8: "MPA Fig. 1", 9: "SGSL Fig. 3"}
 HEAD = (
-    "| lesson | minutes | explorers | exercises | wrong answers named | paper's figures and tables | claims, here |\n"
-    "|---|---|---|---|---|---|---|"
+    "| lesson | minutes | kB | explorers | exercises | wrong answers named | paper's figures, tables | claims, here |\n"
+    "|---|---|---|---|---|---|---|---|"
 )
 
 
@@ -39,6 +39,7 @@ def row(path: Path, verdicts: list[tuple[str, str, str]]) -> str:
     cells = [
         f"[{title[1] if title else path.stem}]({path.stem}.ipynb)",
         minutes[1] if minutes else "",
+        f"{path.with_suffix('.ipynb').stat().st_size / 1000:.0f}",
         str(explorers),
         str(len(names)),
         str(wrong),

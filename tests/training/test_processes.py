@@ -2,8 +2,10 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -103,12 +105,20 @@ def test_frozen_batch_norms_stay_frozen_with_several_processes(monkeypatch):
     assert sum(p.requires_grad for p in shared.parameters()) == learning
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="torchrun needs gloo over TCP")
-def test_torchrun_makes_a_run_like_any_other(small_arguments, tmp_path):
-    arguments = ["train", "fashion-mnist", "--loss", "pnp-dq", "--seed", "0", "1", "--threads", "1", *small_arguments]
-    torchrun = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-port"]
+NEEDS_TORCHRUN = pytest.mark.skipif(sys.platform == "win32", reason="torchrun needs gloo over TCP")
+
+
+def torchrun() -> list[str]:
+    return [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-port", str(free_port())]
+
+
+@NEEDS_TORCHRUN
+@pytest.mark.parametrize("micro", [[], ["micro=5", "model.norm=group"]], ids=["whole", "micro-batches"])
+def test_torchrun_makes_a_run_like_any_other(small_arguments, tmp_path, micro):
+    arguments = ["train", "fashion-mnist", "--loss", "pnp-dq", "--seed", "0", "1", "--threads", "1"]
+    arguments += [*small_arguments, *micro]
     done = subprocess.run(
-        [*torchrun, str(free_port()), "-m", "labkit", *arguments, "--runs", str(tmp_path / "two")],
+        [*torchrun(), "-m", "labkit", *arguments, "--runs", str(tmp_path / "two")],
         cwd=ROOT, capture_output=True, text=True, timeout=200,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
@@ -122,3 +132,21 @@ def test_torchrun_makes_a_run_like_any_other(small_arguments, tmp_path):
         assert first == pytest.approx(expected, abs=1e-4)
         found, expected = (json.loads((f / "summary.json").read_text())["test"]["R@1"] for f in (two, one))
         assert found == pytest.approx(expected, abs=0.05)
+
+
+@NEEDS_TORCHRUN
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_on_torchrun_leaves_a_run_to_resume(small_arguments, tmp_path, number):
+    arguments = ["train", "fashion-mnist", "--loss", "pnp-dq", "--threads", "1", "--runs", str(tmp_path)]
+    child = subprocess.Popen(
+        [*torchrun(), "-m", "labkit", *arguments, *small_arguments, "steps=100000", "frames=0"],
+        cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    deadline = time.monotonic() + 100
+    while not list(tmp_path.glob("*/checkpoints/last.safetensors")) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    child.send_signal(number)
+    child.wait(90)
+    (folder,) = tmp_path.iterdir()
+    assert json.loads((folder / "run.json").read_text())["status"] == "interrupted"
+    assert (folder / "checkpoints" / "last.safetensors").exists()

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -81,26 +82,73 @@ class Killed(BaseException):
     """Stands for a process that ends without a word."""
 
 
-@pytest.mark.parametrize("loss", ["recall-at-k-simix", "mpa", "sgsl"])
-@pytest.mark.parametrize("last_step", [2, 7, 13, 23])
-def test_a_run_that_stops_at_any_step_and_is_resumed_is_the_same_run(small, tmp_path, monkeypatch, loss, last_step):
-    start(small(loss), 0, tmp_path / "whole", device="cpu", info={"id": "whole"})
-    real_step, real_failure = loop.train_step, loop.report_failure
+def killed_and_resumed(config, seed: int, folder: Path, last_step: int) -> Path:
+    """A run that is killed before a step, and then resumed."""
+    real_step = loop.train_step
 
     def step(run_state, *rest):
         if run_state.progress.step == last_step:
             raise Killed
         return real_step(run_state, *rest)
 
-    monkeypatch.setattr(loop, "train_step", step)
-    monkeypatch.setattr(loop, "report_failure", lambda *_: None)  # a killed process writes nothing
-    with pytest.raises(Killed):
-        start(small(loss), 0, tmp_path / "killed", device="cpu", info={"id": "killed"})
-    assert json.loads((tmp_path / "killed" / "run.json").read_text())["status"] == "running"
-    monkeypatch.setattr(loop, "train_step", real_step)
-    monkeypatch.setattr(loop, "report_failure", real_failure)
-    resume(tmp_path / "killed", device="cpu")
-    assert results(tmp_path / "killed") == results(tmp_path / "whole")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loop, "train_step", step)
+        patch.setattr(loop, "report_failure", lambda *_: None)  # a killed process writes nothing
+        with pytest.raises(Killed):
+            start(config, seed, folder, device="cpu", info={"id": folder.name})
+    assert json.loads((folder / "run.json").read_text())["status"] == "running"
+    resume(folder, device="cpu")
+    return folder
+
+
+@pytest.mark.parametrize("loss", ["recall-at-k-simix", "mpa", "sgsl"])
+@pytest.mark.parametrize("last_step", [2, 7, 13, 23])
+def test_a_run_that_stops_at_any_step_and_is_resumed_is_the_same_run(small, tmp_path, loss, last_step):
+    start(small(loss), 0, tmp_path / "whole", device="cpu", info={"id": "whole"})
+    killed = killed_and_resumed(small(loss), 0, tmp_path / "killed", last_step)
+    assert results(killed) == results(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("last_step", [9, 15])
+def test_a_resumed_run_stops_early_where_an_uninterrupted_one_does(small, tmp_path, monkeypatch, last_step):
+    scores = {4: 0.5, 8: 0.6, 12: 0.6, 16: 0.1, 20: 0.7}
+    real = loop.measure_validation
+    monkeypatch.setattr(
+        loop, "measure_validation", lambda state, *rest: real(state, *rest) | {"R@1": scores[state.progress.step]}
+    )
+    config = small("pnp-dq", patience="2", steps="40", evaluate_every="4")
+    start(config, 0, tmp_path / "whole", device="cpu", info={"id": "whole"})
+    killed = killed_and_resumed(config, 0, tmp_path / "killed", last_step)
+    assert results(killed) == results(tmp_path / "whole")
+    assert results(killed)["steps"] == 16
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_a_terminal_shows_a_live_bar_with_loss_recall_and_time_left(small_arguments, tmp_path):
+    import pty
+    import termios
+
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 200))
+    command = [sys.executable, "-m", "labkit", "train", "fashion-mnist", "--runs", str(tmp_path), "--threads", "1"]
+    child = subprocess.Popen(
+        [*command, *small_arguments, "steps=200"], cwd=ROOT, stderr=theirs, stdout=theirs, stdin=theirs
+    )
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            part = os.read(ours, 65536)
+        except OSError:  # Linux says so when the other side is closed
+            break
+        if not part:
+            break
+        shown += part
+    os.close(ours)
+    assert child.wait(60) == 0
+    text = shown.decode()
+    assert re.search(r"200/200 \[\d\d:\d\d<\d\d:\d\d.*loss [\d.e-]+, validation R@1 [\d.]+ %", text)
+    assert "step 8/200" not in text  # the lines for files and pipes
 
 
 KILL_WHILE_WRITING = """
