@@ -245,10 +245,9 @@ labkit.show(
 #
 # ## An experiment: losses that know about ranks, and losses that do not
 #
-# Emoji: train on 536 emoji, choose on others, test on 595 unseen ones. Same network, same 500 steps, three seeds. Two
+# Emoji: train on 536 emoji, choose on others, test on 595 unseen ones. Same network, same 1000 steps, three seeds. Two
 # losses of pairs (contrastive, triplet) against three that smooth a ranking metric; the untrained network is the
-# baseline. The options of every loss got the same number of tuning trials, on Omniglot's validation alphabets; none was
-# tuned on emoji, and 500 steps are few, so a loss that starts slowly is at a disadvantage
+# baseline. The options of every loss got the same four tuning trials, on validation emoji
 # ([lesson 12](12_reading_a_results_table.ipynb) comes back to budgets).
 # `RETRAIN = True` trains everything again here (about 15 CPU minutes).
 
@@ -290,7 +289,7 @@ print(f"lowest pair loss: {best[0]}; highest R@1: {best[1]}")
 #
 # The PNP paper (Table 5) compares on iNaturalist: photos of animals and plants, 2,452 unseen species, a ResNet-50 with
 # ImageNet weights, batches of 224. There the losses built from average precision lead over the triplet loss at R@1. We
-# ask the same on our scale: a network of 97,616 weights, from scratch, on drawings. The numbers cannot be compared, the
+# ask the same on our scale: a network of 61,576 weights, from scratch, on drawings. The numbers cannot be compared, the
 # sign of the difference can.
 
 # %%
