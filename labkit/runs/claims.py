@@ -157,10 +157,7 @@ CLAIMS = (
     Claim(
         "sgsl", "Tables 1-3", "SGSL improves the softmax, from ImageNet weights",
         tuple(
-            Comparison(
-                f"emoji-pretrained_sgsl_gate=5.0_label_smoothing=0.0_last={last}",
-                f"emoji-pretrained_softmax_last={last}",
-            )
+            Comparison(f"emoji-pretrained_sgsl_last={last}", f"emoji-pretrained_softmax_last={last}")
             for last in ("bn-relu", "rbr")
         ),
     ),
