@@ -15,6 +15,13 @@ from labkit.widgets.columns import side_by_side
 BASELINES = ("untrained", "pixels")  # not trained: far below, and yet in every table
 CURVES = 7  # lines that colours and dashes can tell apart
 
+
+def first_baseline(order: list[str], plain: list[str]) -> int:
+    """Smooth-AP where it is there: the ranking loss that the others were built on; else the best."""
+    usual = [group for group in plain if group.endswith("_smooth-ap")]
+    return order.index((usual or plain or order)[0])
+
+
 st.title("Compare runs")
 everything = finished_runs()
 left, middle, right = st.columns([2, 1, 2])
@@ -29,7 +36,7 @@ metric = middle.selectbox("Metric", available, key="metric", bind="query-params"
 order = list(table(runs, metric)["group"])
 plain = [group for group in order if ", " not in names.get(group, group)]  # with the preset's own settings
 baseline = right.selectbox(
-    "Baseline", order, order.index(plain[0]) if plain else 0, key="baseline", bind="query-params",
+    "Baseline", order, first_baseline(order, plain), key="baseline", bind="query-params",
     format_func=lambda group: names.get(group, group),
 )  # fmt: skip
 chosen = st.multiselect(
@@ -45,7 +52,7 @@ frame = table(runs, metric)
 few = sum(n < 3 for n in frame["n"])
 weak = f"; {few} {'have' if few > 1 else 'has'} fewer than three seeds: no claim rests on {'them' if few > 1 else 'it'}"
 st.caption(
-    f"Showing {len(frame)} of {len(order)} configurations, {len(runs)} runs. Made on: {as_text(devices(runs))}. "
+    f"{len(frame)} of {len(order)} configurations, {len(runs)} runs. Made on: {as_text(devices(runs))}. "
     f"Intervals are Student's, 95 %{weak if few else ''}."
 )
 for note in frame.attrs["notes"]:

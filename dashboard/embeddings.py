@@ -56,7 +56,7 @@ def explain_absent(runs: list[Run]) -> None:
     bare = [run.id for run in runs if run.has("embeddings.safetensors")]
     if not runs:
         return
-    with st.expander(f"{len(runs):,} runs are not offered here", icon=":material/info:"):
+    with st.expander(f"{len(runs):,} other runs have no points to show", icon=":material/info:"):
         if bare:
             st.markdown(f"{len(bare)} have embeddings but no projection. These commands make one:")
             st.code("\n".join(f"python -m labkit project {name}" for name in bare[:20]), language="bash")

@@ -24,12 +24,15 @@ def measure(row) -> str:
     return row.metric if math.isnan(row.k) else f"{row.metric}@{row.k:g}"
 
 
-def as_printed(numbers: pd.DataFrame, texts: pd.DataFrame) -> Styler:
-    """Numbers, so that they can be sorted, shown with the paper's decimals."""
+def as_printed(numbers: pd.DataFrame, texts: pd.DataFrame, errors: pd.DataFrame) -> Styler:
+    """Numbers, so that they can be sorted, shown with the paper's decimals; † marks those with an erratum."""
     shown = {name: dict(zip(numbers[name], texts[name])) for name in numbers.columns}
-    return numbers.style.format(
+    styled = numbers.style.format(
         {name: lambda value, known=known: known[value] for name, known in shown.items()}, na_rep="–"
     )
+    for row, column in errors.fillna("").ne("").stack().loc[lambda marked: marked].index:
+        styled.format(lambda _, text=texts.at[row, column]: f"{text} †", subset=([row], [column]))
+    return styled
 
 
 st.title("Papers")
@@ -45,17 +48,17 @@ table = right.selectbox("Table", list(rows["table"].unique()), key="table", bind
 st.caption(as_text(PAPERS[key].citation, 600))
 words = st.text_input("Find a method", key="find", bind="query-params", placeholder="part of a method's name")
 
-wide, texts = pivot(key, table), pivot(key, table, printed=True)
-wide.columns = texts.columns = [" ".join(filter(None, column)) for column in wide.columns]
+wide, texts, errors = pivot(key, table), pivot(key, table, printed=True), pivot(key, table, column="errata")
+wide.columns = texts.columns = errors.columns = [" ".join(filter(None, column)) for column in wide.columns]
 marks = rows_of(key, table, printed=True).query("errata != ''")
 found = wide[[all(word in str(name).lower() for word in words.lower().split()) for name in wide.index]]
 st.caption(f"Showing {len(found)} of {len(wide)} rows of table {as_text(str(table))}")
 if found.empty:
     st.warning("No method matches. Clear the search box.")
 else:
-    st.dataframe(as_printed(found, texts.loc[found.index]))
+    st.dataframe(as_printed(found, texts.loc[found.index], errors.loc[found.index]))
 if len(marks):
-    with st.expander(f"{len(marks)} numbers of this table are marked with errata", icon=":material/edit_note:"):
+    with st.expander(f"{len(marks)} numbers of this table are marked † : errata", icon=":material/edit_note:"):
         known = errata()
         st.table(
             [

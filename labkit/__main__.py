@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -21,10 +22,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     commands.add_parser("setup", help="create .venv and install the lock (done once; later calls return at once)")
     dashboard = commands.add_parser("dashboard", help="open the dashboard in a browser, on this machine only")
-    dashboard.add_argument("--port", type=int, default=8501, help="port on 127.0.0.1 (default 8501)")
+    dashboard.add_argument("--port", type=port_number, default=8501, help="port on 127.0.0.1 (default 8501)")
     dashboard.add_argument("--headless", action="store_true", help="do not open a browser")
     lab = commands.add_parser("lab", help="open JupyterLab on the notebooks, with its options if any follow")
-    lab.add_argument("--port", type=int, default=8888, help="port on 127.0.0.1 (default 8888)")
+    lab.add_argument("--port", type=port_number, default=8888, help="port on 127.0.0.1 (default 8888)")
     lab.add_argument("--headless", action="store_true", help="do not open a browser")
     commands.add_parser("test", help="check format, lint and types, then run pytest, with its options if any follow")
     bench = commands.add_parser("bench", help="measure speed and memory side by side with peers")
@@ -53,6 +54,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return RUN[chosen.command](**options)
 
 
+def port_number(text: str) -> int:
+    """A port that ordinary users may take."""
+    if not text.isdecimal() or not 1024 <= int(text) <= 65535:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1024 to 65535; got {text}")
+    return int(text)
+
+
 def needs_checkout(folder: str) -> None:
     """Some commands work on the project's folders, which an installed package does not have."""
     if not (ROOT / folder).is_dir():
@@ -62,10 +70,17 @@ def needs_checkout(folder: str) -> None:
 def run_dashboard(port: int, headless: bool) -> int:
     """Streamlit on loopback; settings are in .streamlit/config.toml."""
     needs_checkout("dashboard")
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(("127.0.0.1", port))
+        except OSError:
+            print(f"labkit: port {port} is taken; choose another, e.g. --port {port % 65535 + 1}", file=sys.stderr)
+            return 2
     quiet = headless or (sys.platform.startswith("linux") and not os.environ.get("DISPLAY"))
     print(f"labkit: the dashboard is at http://127.0.0.1:{port} (stop it with Ctrl-C)", flush=True)
     command = [sys.executable, "-m", "streamlit", "run", "dashboard/app.py", "--server.address", "127.0.0.1"]
-    return run([*command, "--server.port", str(port), "--server.headless", str(quiet).lower()])
+    return become([*command, "--server.port", str(port), "--server.headless", str(quiet).lower()])
 
 
 def run_lab(port: int, headless: bool, jupyter_options: list[str]) -> int:
@@ -74,7 +89,7 @@ def run_lab(port: int, headless: bool, jupyter_options: list[str]) -> int:
     from labkit.lab import lab_command, lab_environment
 
     command = [*lab_command(ROOT / "notebooks", port, headless), *jupyter_options]
-    return run(command, lab_environment("lessons", "every"))
+    return become(command, lab_environment("lessons", "every"))
 
 
 def run_test(pytest_options: list[str]) -> int:
@@ -122,18 +137,21 @@ def run_book(names: list[str], output: str) -> int:
 def show_losses(name: str | None) -> int:
     """The catalogue, as text."""
     from labkit.losses import CATALOG
+    from labkit.papers import errata
 
     if name is None:
         for card in CATALOG.values():
-            print(f"{card.name:20}  {card.title:24}  {card.family:8}  {card.equation}")
+            authors = card.paper.partition(",")[0]
+            print(f"{card.name:20}  {card.title:24}  {card.family:8}  {authors:24}  {card.equation}")
         return 0
     if name not in CATALOG:
         print(f"labkit: no loss {name!r}; `python -m labkit losses` lists them", file=sys.stderr)
         return 2
     card = CATALOG[name]
-    print(
-        f"{card.title}\n\n  {card.latex}\n\n{card.paper}, {card.equation}\nerrata: {', '.join(card.errata) or 'none'}"
-    )
+    print(f"{card.title}\n\n  {card.latex}\n\n{card.paper}, {card.equation}")
+    known = errata()
+    for erratum in card.errata:
+        print(f"erratum {erratum}: {known[erratum]}")
     for option, (value, source) in card.defaults.items():
         print(f"  {option} = {value}  ({source})")
     if card.released:
@@ -149,6 +167,14 @@ def run(command: list[str], environment: dict[str, str] | None = None) -> int:
         return 130
 
 
+def become(command: list[str], environment: dict[str, str] | None = None) -> int:
+    """Run a server in place of this process, so that whoever ends this process ends the server."""
+    if sys.platform == "win32":  # there the new process would be another one
+        return run(command, environment)
+    os.chdir(ROOT)
+    os.execve(command[0], command, os.environ if environment is None else environment)
+
+
 RUN: dict[str, Callable[..., int]] = {
     "setup": setup,
     "dashboard": run_dashboard,
@@ -161,4 +187,13 @@ RUN: dict[str, Callable[..., int]] = {
 }
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except ModuleNotFoundError as error:
+        if error.name not in ("torch", "numpy", "tqdm", "pandas"):
+            raise
+        environment = r".venv\Scripts\python" if sys.platform == "win32" else ".venv/bin/python"
+        sys.exit(
+            f"labkit: this Python has no {error.name}; make the environment with `python -m labkit setup`, "
+            f"then call {environment} -m labkit …"
+        )

@@ -133,11 +133,12 @@ def table(paper: str, table: str, printed: bool = False) -> pd.DataFrame:
     return _rows(paper, table, printed)
 
 
-def pivot(paper: str, table: str, printed: bool = False) -> pd.DataFrame:
+def pivot(paper: str, table: str, printed: bool = False, column: str = "value") -> pd.DataFrame:
     """One table as printed: a row per method, a column per (dataset, metric@k); NaN where the paper prints '-'.
 
     Where a method appears with several backbones or dimensions, the row's name ends with them: "SGSL, 512-d".
     printed: values are texts with the decimals of the paper, "90.0".
+    column: what stands in a cell, the value or the ids of its "errata".
     """
     import pandas as pd
 
@@ -155,7 +156,7 @@ def pivot(paper: str, table: str, printed: bool = False) -> pd.DataFrame:
     order = dict.fromkeys(column for name, column in zip(names, columns) if name == fullest)
     order |= dict.fromkeys(columns)
     cells = pd.Series(
-        rows["value"].to_numpy(),
+        rows[column].to_numpy(),
         index=pd.MultiIndex.from_tuples(
             [(name, *column) for name, column in zip(names, columns)], names=["method", "dataset", "metric"]
         ),

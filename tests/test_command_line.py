@@ -1,6 +1,7 @@
 """The command line and the set-up, as a newcomer uses them."""
 
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -25,6 +26,41 @@ def test_losses_lists_every_card_and_shows_one(capsys):
 def test_an_unknown_loss_says_what_to_do(capsys):
     assert command_line.main(["losses", "nope"]) == 2
     assert "python -m labkit losses" in capsys.readouterr().err
+
+
+def test_a_port_that_is_taken_or_none_is_said_before_anything_starts(capsys, monkeypatch):
+    monkeypatch.setattr(command_line, "become", lambda *_: pytest.fail("nothing should be started"))
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = listener.getsockname()[1]
+        assert command_line.main(["dashboard", "--port", str(port)]) == 2
+    said = capsys.readouterr()
+    assert f"port {port} is taken" in said.err
+    assert not said.out
+    for wrong in ("99999", "80", "x"):
+        with pytest.raises(SystemExit):
+            command_line.main(["dashboard", "--port", wrong])
+        assert "from 1024 to 65535" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there a server is a process of its own")
+def test_a_server_takes_the_place_of_the_command():
+    code = "import labkit.__main__ as c, os; print(os.getpid(), flush=True); "
+    code += "c.become(['/bin/sh', '-c', 'echo $$'], {'PATH': '/bin'})"
+    shown = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    first, second = shown.split()
+    assert first == second
+
+
+def test_a_python_without_the_packages_is_told_what_to_do():
+    # -S -I: no site-packages, as a newcomer's own Python
+    code = f"import sys, runpy; sys.path.insert(0, {str(ROOT)!r}); sys.argv = ['labkit', 'losses']; "
+    code += "runpy.run_module('labkit', run_name='__main__')"
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "python -m labkit setup" in done.stderr
 
 
 def test_options_after_test_go_to_pytest(monkeypatch):

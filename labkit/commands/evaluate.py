@@ -37,13 +37,14 @@ def run_evaluate(args: argparse.Namespace) -> int:
     """Print the metrics."""
     from labkit import metrics
     from labkit.runs.files import write_json
+    from labkit.runs.read import RECORDED, open_run
 
     try:
         path = Path(args.target)
         if path.suffix in (".npz", ".safetensors"):
             sides = read_file(path)
         else:
-            sides = embed_run(path if path.is_dir() else args.runs / args.target, args)
+            sides = embed_run(open_run(path if path.is_dir() else args.target, args.runs, RECORDED).path, args)
         found = metrics.evaluate(*sides[:2], ks=args.ks, nmi=args.nmi, gallery=sides[2], gallery_labels=sides[3])
     except (ValueError, RuntimeError, OSError, BadZipFile) as error:
         print(f"labkit: {error}", file=sys.stderr)
@@ -67,7 +68,8 @@ def read_file(path: Path) -> Sides:
         raise ValueError(f"no file {path}")
     if path.suffix == ".npz":
         with np.load(path, allow_pickle=False) as file:
-            arrays = {name: torch.from_numpy(file[name]) for name in file.files}
+            found = {name: file[name] for name in file.files}
+        arrays = {name: torch.from_numpy(array) for name, array in numbered(found).items()}
     else:
         from safetensors import SafetensorError
         from safetensors.torch import load_file
@@ -81,6 +83,19 @@ def read_file(path: Path) -> Sides:
     return arrays["embeddings"], arrays["labels"], arrays.get("gallery"), arrays.get("gallery_labels")
 
 
+def numbered(arrays: dict[str, Any]) -> dict[str, Any]:
+    """The same arrays, with numbers for labels that are names."""
+    import numpy as np
+
+    named = [name for name in ("labels", "gallery_labels") if name in arrays and arrays[name].dtype.kind in "US"]
+    if not named:
+        return arrays
+    together = np.concatenate([arrays[name] for name in named])  # the same name has the same number in both
+    numbers = np.unique(together, return_inverse=True)[1]
+    parts = np.split(numbers, np.cumsum([len(arrays[name]) for name in named])[:-1])
+    return arrays | dict(zip(named, parts))
+
+
 def embed_run(folder: Path, args: argparse.Namespace) -> Sides:
     """Embed a split with the weights of a checkpoint."""
     import torch
@@ -91,13 +106,13 @@ def embed_run(folder: Path, args: argparse.Namespace) -> Sides:
     from labkit.training.evaluation import embed
     from labkit.training.state import build_state, load_checkpoint
 
-    if not (folder / "run.json").exists():
-        raise ValueError(f"{args.target} is neither a run nor a .npz or .safetensors file")
     info = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     config = from_dict(info["config"])
     path = folder / "checkpoints" / f"{args.weights or config.train.select}.safetensors"
     if not path.exists():
-        raise ValueError(f"{folder} has no checkpoint {path.name}; runs keep theirs with --keep all")
+        raise ValueError(
+            f"{folder} has no checkpoint {path.name}; runs keep theirs with --keep all, recorded ones none"
+        )
     splits = load(**config.data)
     state = build_state(config, splits.train.num_classes, info["seed"], choose_device(args.device))
     load_checkpoint(path.read_bytes(), state, folder)

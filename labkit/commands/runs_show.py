@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import json
 import sys
 from collections.abc import Iterable, Sequence
@@ -75,6 +76,11 @@ def compare_runs(args: argparse.Namespace) -> int:
     frame = table(runs, metric, args.split)
     if frame.empty:
         raise RunError(f"no finished run here has {metric} on {args.split}")
+    groups = list(frame["group"])
+    if args.baseline is not None and args.baseline not in groups:
+        close = difflib.get_close_matches(args.baseline, groups, 1)
+        meant = f"; did you mean {close[0]}?" if close else ""
+        raise RunError(f"baseline: no finished runs of {args.baseline!r} here{meant}")
     scale = 100 if is_share(metric) else 1
     columns = zip(*(frame[name] for name in ("group", "n", "mean", "low", "high", "sd")))
     rows = [
@@ -85,8 +91,8 @@ def compare_runs(args: argparse.Namespace) -> int:
     print("± half the 95 % t interval of the mean over seeds")
     tell(frame.attrs["notes"])
     if args.baseline is not None:
-        groups = [group for group in frame["group"] if group != args.baseline]
-        print_differences(runs, groups, args.baseline, metric, args.split)
+        others = [group for group in groups if group != args.baseline]
+        print_differences(runs, others, args.baseline, metric, args.split)
     for path, text in ((args.csv, to_csv), (args.latex, to_latex)):
         if path is not None:
             path.write_text(text(frame), encoding="utf-8")

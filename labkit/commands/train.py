@@ -137,6 +137,14 @@ def headline(summary: dict[str, Any]) -> str:
     return f"{split} {scores}, {summary['cpu_seconds']:.0f} CPU s"
 
 
+def measured_weights(summary: dict[str, Any], select: str) -> str:
+    """Which step the numbers are of."""
+    best, steps = summary["best_step"], summary["steps"]
+    if summary["test"] and (select == "last" or best == steps):
+        return f"the last step, {steps}"
+    return f"step {best} of {steps}, the best on validation classes"
+
+
 def report(folder: Path, info: dict[str, Any]) -> int:
     """Say how it ended and what to do next."""
     if int(os.environ.get("RANK", 0)) > 0:
@@ -145,7 +153,7 @@ def report(folder: Path, info: dict[str, Any]) -> int:
         print(f"labkit: {info['status']}; go on with: python -m labkit train --resume {folder}", file=sys.stderr)
         return 130
     summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
-    print(f"{folder}: {headline(summary)} (best step on validation: {summary['best_step']} of {summary['steps']})")
+    print(f"{folder}: {headline(summary)} ({measured_weights(summary, info['config']['train']['select'])})")
     return 0
 
 

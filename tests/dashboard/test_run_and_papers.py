@@ -2,7 +2,7 @@
 
 import pytest
 
-from labkit.papers import PAPERS, tables
+from labkit.papers import PAPERS, pivot, tables
 
 
 def test_a_run_is_shown_or_its_absence_explained(page, situation):
@@ -57,5 +57,7 @@ def test_every_table_of_every_paper_is_shown(page, paper):
         opened.selectbox(key="table").select(table).run()
         assert not opened.exception
         assert len(opened.dataframe[0].value)
+        marked = pivot(paper, table, column="errata").fillna("").ne("").to_numpy().sum()
+        assert opened.dataframe[0].proto.arrow_data.styler.display_values.count("†".encode()) == marked
     opened.text_input(key="find").input("<b>nobody</b>").run()
     assert "No method matches" in opened.warning[0].value

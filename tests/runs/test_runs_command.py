@@ -154,7 +154,10 @@ def test_compare_shows_groups_differences_and_writes_files(call, runs, tmp_path)
     assert "share no seed" in err
     assert [row["group"] for row in csv.DictReader((tmp_path / "t.csv").open())] == ["better", "base", "lonely"]
     assert r"\pm" in (tmp_path / "t.tex").read_text()
-    assert call("runs", "compare", "--baseline", "none")[0] == 0
+    code, out, err = call("runs", "compare", "--baseline", "bases")
+    assert code != 0
+    assert not out
+    assert err.count("no finished runs of 'bases' here; did you mean base?") == 1
     assert call("runs", "compare", "--loss", "triplet")[0] == 2
 
 

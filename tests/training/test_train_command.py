@@ -12,7 +12,7 @@ import torch
 
 from labkit import metrics
 from labkit.__main__ import main
-from labkit.commands.train import group_name
+from labkit.commands.train import group_name, measured_weights
 from labkit.runs.process import is_alive
 from labkit.training.config import preset_names
 
@@ -71,6 +71,38 @@ def test_evaluate_gives_the_runs_own_numbers(small_arguments, tmp_path, capsys):
     assert found["MAP@R"] == pytest.approx(expected["MAP@R"], abs=1e-12)
     assert main(["evaluate", str(folder), "--split", "validation", "--weights", "last"]) == 0
     assert "nDCG@10" in capsys.readouterr().out
+
+
+def test_evaluate_knows_recorded_runs_and_says_that_they_kept_no_weights(capsys):
+    assert main(["evaluate", "toy_pnp-dq_layout=ring_s0"]) == 2
+    assert "has no checkpoint last.safetensors" in capsys.readouterr().err
+    assert main(["evaluate", "no-such-run"]) == 2
+    assert "no-such-run" in capsys.readouterr().err
+
+
+def test_evaluate_takes_names_for_labels(tmp_path):
+    x, y = torch.randn(40, 5).numpy(), np.arange(40) % 8
+    z, c = torch.randn(30, 5).numpy(), np.arange(30) % 9  # one class more, so that its names are not the queries'
+    found = []
+    for name, kind in (("numbers", np.int64), ("names", "<U5")):
+        labels = {"labels": y.astype(kind), "gallery_labels": c.astype(kind)}
+        np.savez(tmp_path / f"{name}.npz", embeddings=x, gallery=z, **labels)
+        assert main(["evaluate", str(tmp_path / f"{name}.npz"), "--json", str(tmp_path / f"{name}.json")]) == 0
+        found.append(json.loads((tmp_path / f"{name}.json").read_text()))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    ("tested", "best", "select", "words"),
+    [
+        ({"R@1": 1}, 60, "last", "the last step, 600"),
+        ({"R@1": 1}, 600, "best", "the last step, 600"),
+        ({"R@1": 1}, 60, "best", "step 60 of 600, the best on validation classes"),
+        (None, 60, "last", "step 60 of 600, the best on validation classes"),
+    ],
+)
+def test_the_last_line_says_which_weights_were_measured(tested, best, select, words):
+    assert measured_weights({"test": tested, "best_step": best, "steps": 600}, select) == words
 
 
 @pytest.mark.parametrize("with_gallery", [False, True])
