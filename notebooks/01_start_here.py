@@ -318,7 +318,9 @@ for ranking in ("smooth-ap", "pnp-dq", "recall-at-k"):
 # | who belongs to a class | labels | PNP and Smooth-AP go by position in the batch | always by label | wrong when shuffled |
 # | contrastive loss | ½D², ½max(0, m−D)², mean over all pairs | pytorch-metric-learning 2.9: D and max(0, m−D), no square, m = 1, mean over the pairs that are not 0 | | below |
 #
-# (Errata parts 2.1, 2.3, 2.7; pytorch-metric-learning's `ContrastiveLoss`.)
+# (Repositories PNPloss, Smooth_AP, dml_cross_entropy; pytorch-metric-learning's `ContrastiveLoss`.) An id such as E-PNP-7
+# stands for an error that was found in a paper. `labkit.papers.errata()` has the text of each, from
+# `data/papers/errata.csv`.
 
 # %%
 from pytorch_metric_learning.losses import ContrastiveLoss

@@ -273,7 +273,8 @@ labkit.explore(
 #
 # Twenty losses on Omniglot: same network, same 2000 steps, same tuning trials for each, tested on characters of unseen
 # alphabets, three seeds. We order the losses by each metric and compare the orders by Spearman's rank correlation: 1 is
-# the same order, 0 none in common. `RETRAIN = True` trains everything again here (about 90 CPU minutes).
+# the same order, 0 none in common. `RETRAIN = True` trains everything again here (about 90 CPU
+# minutes; it needs Omniglot: `python -m labkit data get omniglot`).
 
 # %%
 RETRAIN = False
@@ -337,8 +338,6 @@ papers.pivot("mpa", "4").droplevel("dataset", axis=1)[["R@1", "nDCG@8", "MAP@R"]
 # | pytorch-metric-learning 2.9 | mean average precision | silently cut at its k; no Recall@k, no nDCG | `ks=` | its users ask why (its issue 290) |
 # | OML, precision | precision@k | divides by min(k, n) | `precision_at_k`, `"recall-capped@k"` | a perfect list gets 1 |
 # | queries without a positive | | PML leaves them out; OML counts 1 if nothing is expected and nothing found | left out and counted as `"skipped"` | changes the mean |
-#
-# (Errata parts 2.1, 2.8, 3.1.)
 
 # %%
 print(f"R counts the query, perfect retrieval, class of 4: {100 * metrics.map_at_r([1, 1, 1, 0], 4).item():.0f}")

@@ -259,7 +259,8 @@ labkit.show(
 # Omniglot again: train on characters of some alphabets, retrieve characters of unseen ones. Same network, same 2000
 # steps, batches of 32 classes with 4 images each. Learning rate and $\tau_2$ were chosen on validation alphabets, from
 # two values each, for every loss alike (`data/runs/tuning.csv`; $\tau_2 = 0.05$ won over the slides' 0.01). The runs with
-# other sets of k keep that choice. `RETRAIN = True` trains everything again here (about 30 CPU minutes).
+# other sets of k keep that choice. `RETRAIN = True` trains everything again here (about 30 CPU minutes;
+# it needs Omniglot: `python -m labkit data get omniglot`).
 
 # %%
 RETRAIN = False
@@ -318,7 +319,7 @@ labkit.claims("slides", "results tables", "sets of k")
 # | batch size | 4096 and others | README says "max(4000, …)", the values are min-like: 392 on Cars | `batch.classes` | |
 # | evaluation | formula is fractional | any-hit | `metrics.evaluate` gives all three | above |
 #
-# (RecallatK_surrogate repository, `losses.py` and `main.py`; errata part 2.2.) The first row needs care: with $|P| = 1$ and
+# (RecallatK_surrogate repository, `losses.py` and `main.py`.) The first row needs care: with $|P| = 1$ and
 # K = {1} a perfect ranking has the recall ½ by the slides and σ(−1) = 0.27 by the code. The effect on a batch:
 
 # %%

@@ -322,7 +322,8 @@ for row in json.loads(recorded.read_text(encoding="utf-8"))["rows"]:
 # RS@k on Omniglot with 8, 16, 32 and 64 classes of 4 images in a batch. "Larger is better" can mean two things. At equal
 # **steps** a larger batch sees more images. At equal **images** it makes fewer steps: 32 classes for 2000 steps, 8 for 8000
 # and 64 for 1000 all see 256,000 images. Learning rate and τ₂ are those tuned at 32 classes (`data/runs/tuning.csv`), so
-# the other sizes are slightly at a disadvantage. `RETRAIN = True` trains everything again here (about 30 CPU minutes).
+# the other sizes are slightly at a disadvantage. `RETRAIN = True` trains everything again here (about 30 CPU
+# minutes; it needs Omniglot: `python -m labkit data get omniglot`).
 
 # %%
 RETRAIN = False
@@ -376,7 +377,7 @@ labkit.claims("slides", "SiMix", "batch size")
 # | random numbers | not mentioned | not restored | restored | wrong gradient with dropout: above |
 # | batch normalisation | not mentioned | frozen for ResNet | refused, or `batch_norm="freeze"` | above |
 #
-# (RecallatK_surrogate repository, `mixup.py` and `main.py`; errata part 2.2, items 5, 6 and 8.) The slides also say that no
+# (RecallatK_surrogate repository, `mixup.py` and `main.py`.) The slides also say that no
 # public implementation of the two passes exists; GradCache has one since June 2021 (E-SL-12).
 
 # %%

@@ -363,7 +363,7 @@ for table in ("1", "2"):
 # | I_u | meant: Eq. 6 | Eq. 7 | `variant="Iu"` or `"Iu-exact"` | an extra PNP-O |
 # | defaults | b = 4 (SOP), 4 a class, 512-d | α = 1, b = 2, 2 a class, 128-d | | |
 #
-# (PNPloss repository, criteria/PNP.py; errata part 2.1.) The first and the third in numbers:
+# (PNPloss repository, criteria/PNP.py.) The first and the third in numbers:
 
 # %%
 torch.manual_seed(0)

@@ -299,7 +299,7 @@ labkit.claims("pnp", "Tables 6, 7")
 # | MAP@R-like metric | R = other members of the class | R counts the query, too | `"MAP@R"` | perfect retrieval scores (n − 1)/n: 0.5 for classes of 2 |
 # | sampler | distinct classes | classes drawn with replacement | distinct classes | a class drawn twice is a negative of itself: one more wrong label |
 #
-# (PNPloss repository, metrics/dists.py and metrics/mAP_c.py; errata part 2.1.) The first row in numbers:
+# (PNPloss repository, metrics/dists.py and metrics/mAP_c.py.) The first row in numbers:
 
 # %%
 import numpy as np

@@ -13,8 +13,8 @@
 # %% [markdown]
 # # 8. Proxies
 #
-# **A proxy stands for a class. Six losses compare samples with proxies instead of with each other; what sets them apart
-# is which similarities stand together in one logarithm.**
+# **A proxy stands for a class. Six losses compare samples with proxies instead of with each other. They differ in which
+# similarities they add up before they take the logarithm.**
 #
 # About 60 minutes of reading and trying; the cells run in under a minute on a laptop CPU. You need: cosine similarity,
 # softmax, and a little PyTorch. [Lesson 7](07_many_centres.ipynb) shows why a class may need several centres.
@@ -196,7 +196,7 @@ labkit.explore(
 # Three things to try:
 #
 # 1. Choose MPA and move x from 90 to 210 degrees, into class B. The other sample of A, at 110 degrees, loses its arrow:
-#    x takes all that B has to push with. Now the same with MPA-DW: the arrow stays.
+#    nearly the whole gradient of class B falls on x, the nearest sample. Now the same with MPA-DW: the arrow stays.
 # 2. Choose MPA-AP, $K = 1$, 210 degrees: x sits on the wrong proxy and hardly moves. Nearly all the weight is on the push
 #    from B, but on top of a proxy the cosine is at its maximum, so its gradient is zero. MPA-DW keeps its pull to A.
 # 3. Choose ProxyNCA: the pull to A is the same at every angle. The positive is not in the denominator, so nothing
@@ -229,8 +229,8 @@ table = pd.DataFrame({loss: proxies.relation_strengths(loss) for loss in LOSSES}
 display(table.map(lambda value: "0" if abs(value) < 1e-9 else f"{value:+.3f}"))
 
 # %% [markdown]
-# Every zero and every number agrees with a gap or a tick of the printed Table 1. The sentence in the text that
-# "ProxyNCA loss and MPA loss" see relations between positives does not: it should say ProxyAnchor (E-MPA-7).
+# The paper's Table 1 has a tick wherever a number stands here, and a gap wherever a 0 does. The sentence in the text that
+# "ProxyNCA loss and MPA loss" see relations between positives does not fit: it should say ProxyAnchor (E-MPA-7).
 #
 # One column hides something. Look at the signs under P-N.
 
@@ -273,8 +273,9 @@ display(pd.DataFrame(rows, index=[1, 2, 3]).round(4))
 #
 # ## Printed gradients against autograd
 #
-# A published gradient can be checked in a few lines. Eq. 5, the gradient of SoftTriple, has both signs wrong, and for
-# more than two classes a sum of ratios where a harmonic sum is needed (E-MPA-1). Eq. 14, of MPA-DW, prints
+# A published gradient can be checked in a few lines. Eq. 5, the gradient of SoftTriple, has both signs wrong. For more
+# than two classes its fraction is wrong, too: it adds up ratios, one for each negative class, where the sum belongs into
+# the denominator (E-MPA-1). Eq. 14, of MPA-DW, prints
 # `S_DR = S(x_i, c') − S(x_i, c')`, which is 0; it must be `S(x_i, c) − S(x_i, c')` (E-MPA-5). Eqs. 8, 9, 11 and 18
 # are right.
 
@@ -334,9 +335,9 @@ for name, rows in (("K = 2, at right angles", [0, 1]), ("K = 1", [0]), ("K = 3, 
 # %% [markdown]
 # ## What it costs
 #
-# Table 2 gives $O(MCP^2)$ for all losses with $P$ proxies a class and $M$ samples. But $S$ needs $M C P$ similarities
-# of $D$ numbers each, once. Only the regulariser compares proxies with each other, $C P^2$ a step whatever $M$ is
-# (E-MPA-8; the text also has $C (P - 1)$ negative proxies where there are $P (C - 1)$). PyTorch can count exactly what
+# Table 2 gives $O(BCK^2)$ for all losses, with $K$ proxies a class and $B$ samples (the paper writes $P$ and $M$). But
+# $S$ needs $B C K$ similarities of $D$ numbers each, once. Only the regulariser compares proxies with each other,
+# $C K^2$ a step whatever $B$ is (E-MPA-8; the text also has $C (K - 1)$ negative proxies where there are $K (C - 1)$). PyTorch can count exactly what
 # its matrix products do:
 
 # %%
@@ -370,7 +371,8 @@ display(pd.DataFrame(rows, columns=columns).round(2))
 # unseen ones. First with one label a character, then with every three characters *merged* into one training label, so
 # that a class really has several centres. 2000 steps, three seeds; $K = 10$, $\tau = 0.2$, proxies learn at 0.03. Each
 # loss had the same four tuning trials on validation alphabets (`data/runs/tuning.csv`; α = 16 and λ = 10 were chosen).
-# `RETRAIN = True` trains everything again here (about 70 CPU minutes).
+# `RETRAIN = True` trains everything again here (about 70 CPU minutes; it needs Omniglot: `python -m labkit data get
+# omniglot`).
 
 # %%
 RETRAIN = False
@@ -410,8 +412,8 @@ labkit.show(
 #
 # A comparison of losses is a comparison *at a number of steps*. Proxies must first find their places, which may take
 # time that a ranking loss does not need. If the budget decides, the lines of the next figure cross. The learning rate
-# falls to zero at the end of each run, so every point is a whole training of its own. The learning rates were tuned at 1000 steps, another way in which a budget
-# enters a result.
+# falls to zero at the end of each run, so every point is a whole training of its own. The learning rates were tuned at
+# 1000 steps, another way in which a budget enters a result.
 
 # %%
 BUDGET = ["pnp-dq", "proxy-anchor", "softmax", "mpa-ap"]
@@ -441,8 +443,8 @@ for steps in (500, 1000, 2000, 4000):
 #
 # ## The paper's numbers and ours
 #
-# The paper trains an Inception network with ImageNet weights on photos of birds and cars. The differences between the
-# losses are at most 1.6 points on CUB and 1.1 on Cars196, over three runs, and the promised standard deviations are
+# The paper trains an Inception network with ImageNet weights on photos of birds and cars. The differences in R@1
+# between the losses are at most 1.6 points on CUB and 1.1 on Cars196, over three runs, and the promised standard deviations are
 # missing in our copy of the tables. We train a small network from scratch on drawings. The absolute numbers cannot be
 # compared; the order of the losses can be asked for.
 
@@ -474,9 +476,9 @@ labkit.claims("mpa")
 # | Proxy-Anchor | log(1 + Σ exp) | the same, literally | always stable | below: infinite in fp16 |
 # | Proxy-Anchor | | proxies learn 100 times faster, gradients clipped, first epoch(s) with a frozen backbone | `proxy_lr`, `clip` | below |
 # | Proxy-Anchor's ProxyNCA | | its proxies were not given to the optimizer until issue 25 | | below: a baseline with a handicap |
-# | ProxyNCA++ | positive not in the denominator | all proxies in it; both vectors scaled by 3, so d² by 9 | `convention="official"`, `scale` | below: no floor at 0 |
+# | ProxyNCA, in ProxyNCA++'s code | positive not in the denominator (2017) | all proxies in it; both vectors scaled by 3, so d² by 9 | `convention="official"`, `scale` | below: no floor at 0 |
 #
-# (Repositories idstcv/SoftTriple, Proxy-Anchor, proxynca_pp; errata 2.4 to 2.6.) First, fp16. The largest number is
+# (Repositories idstcv/SoftTriple, Proxy-Anchor, proxynca_pp.) First, fp16. The largest number is
 # 65504; an exponent of $32 \cdot 1.1$ is reached by one negative that coincides with a proxy.
 
 # %%
@@ -523,7 +525,8 @@ for rate, name in ((0, "proxies forgotten"), (1, "learning rate × 1"), (100, "l
 
 # %% [markdown]
 # A comparison in which one loss has its proxies at × 100 and the other at × 1 compares learning rates (issue 28 of the
-# Proxy-Anchor repository says so). Third, ProxyNCA's floor, and what a sum does to τ:
+# Proxy-Anchor repository says so). Third, the value of ProxyNCA on a perfect batch in both forms, and how much a
+# regulariser weighs beside a mean and beside a sum:
 
 # %%
 x = torch.nn.functional.normalize(torch.randn(6, 4, generator=generator), dim=1)

@@ -522,7 +522,7 @@ labkit.claims("sgsl")
 # | softplus | softplus | log(1 + exp(·)) | softplus | the same for cosines |
 # | classifier | no bias | the base code (dml_cross_entropy) has a bias, starting at 0 | no bias | not measured |
 #
-# (SGSL repository, embedding_head.py; errata parts 2.7 and 2.8. It also trains with a last stride of 1, a frozen batch
+# (SGSL repository, embedding_head.py. It also trains with a last stride of 1, a frozen batch
 # norm and SGD, where the paper says "other settings are the same as" the base paper.)
 
 # %%

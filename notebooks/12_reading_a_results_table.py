@@ -153,7 +153,7 @@ labkit.show(
 #
 # Every loss of the course on Omniglot: the same network, the same 2000 steps of 128 images, the same four tuning trials
 # on validation alphabets, the same seeds. Test alphabets were looked at once, at the end.
-# `RETRAIN = True` trains everything again (about two CPU hours).
+# `RETRAIN = True` trains everything again (about two CPU hours; it needs Omniglot: `python -m labkit data get omniglot`).
 
 # %%
 RETRAIN = False
@@ -176,8 +176,8 @@ labkit.show(
 #
 # ### The best of many looks
 #
-# Some released code evaluates on the test set after every epoch and reports the best (errata 2.7, the base of SGSL's
-# code). How much does picking give? Our runs look at *validation* alphabets ten times on the way. Take the best of
+# Some released code evaluates on the test set after every epoch and reports the best (dml_cross_entropy, the base of
+# SGSL's code). How much does picking give? Our runs look at *validation* alphabets ten times on the way. Take the best of
 # these looks instead of the last:
 
 # %%
@@ -213,8 +213,8 @@ display(papers.pivot("pnp", "1"))
 # | where | what | why it matters |
 # |---|---|---|
 # | SGSL, Table 3 (E-SG-5) | the baseline's 89.3 on Cars196 is copied; the authors' own rerun, in Table 4, gives 91.9 | the gain is 2.3 points, not 5.4 |
-# | Proxy-Anchor's code (errata 2.5) | proxies learn 100 times faster than the backbone; in the ProxyNCA it compares with, proxies were not optimised at first | the baseline was not trained |
-# | PNP's code (errata 2.1) | defaults differ from the paper in α, b, samples a class, seed, dimension and schedule | the printed numbers need the paper's settings |
+# | Proxy-Anchor's code | proxies learn 100 times faster than the backbone; in the ProxyNCA it compares with, proxies were not optimised at first | the baseline was not trained |
+# | PNP's code | defaults differ from the paper in α, b, samples a class, seed, dimension and schedule | the printed numbers need the paper's settings |
 # | slides, FEDS (E-SL-8) | 0.953 → 0.954 is printed as +0.62 % | rounding allows at most 0.21 % |
 # | slides, ablation (E-SL-9) | two rows agree in all six columns | probably a copy error |
 #
