@@ -285,7 +285,9 @@ scores = [f"{100 * run.summary['test']['R@1']:.1f}" for run in untrained]
 print(f"The same network untrained, each seed: {', '.join(scores)} %")
 
 # %% [markdown]
-# (SiMix, virtual samples between two images of a class, is the subject of the next lesson.)
+# No set of k beats $\{1\}$ alone in these runs: 76.9 % for $\{1\}$, 76.7 % for $\{1, 2, 4\}$, 76.1 % for all five, with
+# intervals that overlap. Without small k, $\{4, 8, 16\}$, the recall@1 is the lowest, 74.5 %: what is not asked for is not
+# trained. (SiMix, virtual samples between two images of a class, is the subject of the next lesson.)
 #
 # ## The paper's number and ours
 #
