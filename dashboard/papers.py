@@ -45,7 +45,7 @@ key = left.selectbox(
 )
 rows = tables(key)
 table = right.selectbox("Table", list(rows["table"].unique()), key="table", bind="query-params")
-st.caption(as_text(PAPERS[key].citation, 600))
+st.markdown(as_text(PAPERS[key].citation, 600))
 words = st.text_input("Find a method", key="find", bind="query-params", placeholder="part of a method's name")
 
 wide, texts, errors = pivot(key, table), pivot(key, table, printed=True), pivot(key, table, column="errata")
@@ -58,7 +58,7 @@ if found.empty:
 else:
     st.dataframe(as_printed(found, texts.loc[found.index], errors.loc[found.index]))
 if len(marks):
-    with st.expander(f"{len(marks)} numbers of this table are marked † : errata", icon=":material/edit_note:"):
+    with st.expander(f"{len(marks)} numbers of this table, marked †, have errata", icon=":material/edit_note:"):
         known = errata()
         st.table(
             [
