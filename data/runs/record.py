@@ -100,14 +100,12 @@ def fashion_3d() -> Iterator[Job]:
 
 def pretrained() -> Iterator[Job]:
     """The papers' regime: a backbone with ImageNet weights; softmax losses also without its last BN-ReLU (RBR)."""
-    for seed in SEEDS:
-        keep = "metrics" if seed else "embeddings"
-        for loss in ("untrained", "recall-at-k-simix", "proxy-anchor", "mpa-ap"):
-            yield Job("emoji-pretrained", loss, (seed,), {}, keep)
-        for alpha in ("1.0", "4.0"):
-            yield Job("emoji-pretrained", "pnp-dq", (seed,), {"alpha": alpha}, keep)
-        for last, loss in product(("bn-relu", "rbr"), ("softmax", "sgsl")):
-            yield Job("emoji-pretrained", loss, (seed,), {"model.last": last}, keep)
+    configurations: list[tuple[str, dict[str, str]]] = [("untrained", {})]
+    configurations += [(loss, {"model.last": last}) for loss in ("softmax", "sgsl") for last in ("bn-relu", "rbr")]
+    configurations += [("pnp-dq", {"alpha": alpha}) for alpha in ("1.0", "4.0")]
+    configurations += [(loss, {}) for loss in ("recall-at-k-simix", "proxy-anchor", "mpa-ap")]
+    for (loss, settings), seed in product(configurations, SEEDS):
+        yield Job("emoji-pretrained", loss, (seed,), settings, "metrics" if seed else "embeddings")
 
 
 def budget() -> Iterator[Job]:
