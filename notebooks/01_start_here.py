@@ -53,9 +53,10 @@ print(f"{len(gallery.labels)} drawings of {len(gallery.labels.unique())} emoji")
 explore_retrieval(gallery)
 
 # %% [markdown]
-# Look at the panda. By pixels the nearest drawing is a grey square: pixels know colours and places, nothing else. The
-# untrained network happens to have a panda first. The trained one finds a dog first, but four pandas among the first
-# ten. Which of the two is better? That depends on what you count, so we need a metric, and a mean over all queries.
+# Look at the panda. By pixels the nearest drawing is a grey square, and no panda is among the first ten: pixels know
+# colours and places, nothing else. The untrained network has two pandas among the first ten, at places 5 and 6. The
+# trained one has a panda first and five in all; the other five are dogs. Does it matter most that the first is right, or
+# how many are? That depends on what you count, so we need a metric, and a mean over all queries.
 
 # %% jupyter={"source_hidden": true}
 import pandas as pd
