@@ -13,12 +13,20 @@ MOST_BYTES = 300_000  # of an executed notebook
 SECONDS = 600  # for one cell
 
 
-def build_all(folder: Path, names: list[str]) -> int:
-    """Execute every source in the folder (or only the named ones); returns the number of failures."""
+def lesson_sources(folder: Path, names: list[str]) -> list[Path] | None:
+    """Every source in the folder, or only the named ones; None, with a message, where a name fits none."""
     sources = sorted(path for path in folder.glob("*.py") if not names or path.stem in names or path.name in names)
     unknown = set(names) - {path.stem for path in sources} - {path.name for path in sources}
     if unknown:
         print(f"labkit: no such lesson: {', '.join(sorted(unknown))}", file=sys.stderr)
+        return None
+    return sources
+
+
+def build_all(folder: Path, names: list[str]) -> int:
+    """Execute every source in the folder (or only the named ones); returns the number of failures."""
+    sources = lesson_sources(folder, names)
+    if sources is None:
         return 2
     if not sources:
         print(f"labkit: {folder.name}/ holds no lesson yet")

@@ -2,7 +2,14 @@
 
 import nbformat
 
+from labkit.book import build_book
 from labkit.book.page import markdown, page
+
+
+def test_a_lesson_that_is_not_there_is_named_and_nothing_is_written(tmp_path, capsys):
+    assert build_book(tmp_path, tmp_path / "book", ["01_nope"]) == 2
+    assert "no such lesson: 01_nope" in capsys.readouterr().err
+    assert not (tmp_path / "book").exists()
 
 
 def test_links_to_lessons_lead_to_pages_and_links_out_of_the_book_become_text():

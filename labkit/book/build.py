@@ -8,14 +8,16 @@ import sys
 from pathlib import Path
 
 from labkit.book.page import page, title_of
-from labkit.notebooks import execute, in_short
+from labkit.notebooks import execute, in_short, lesson_sources
 
 ASSETS = Path(__file__).parent
 
 
 def build_book(lessons: Path, target: Path, names: list[str] | None = None) -> int:
     """Execute the lessons and write the book into a folder; returns the number of lessons that failed."""
-    sources = sorted(path for path in lessons.glob("*.py") if not names or path.stem in names)
+    sources = lesson_sources(lessons, names or [])
+    if sources is None:
+        return 2
     target.mkdir(parents=True, exist_ok=True)
     pages: dict[str, tuple[str, str]] = {}
     failures = 0
