@@ -443,8 +443,8 @@ if blocks:
 # γ and β do not matter here: all of these runs lie between 70.8 and 71.7 %, with overlapping intervals. How the last
 # block ends matters much, but not as in the paper. Without its last BN-ReLU this small ResNet, trained from scratch,
 # loses 29 points, and without all three ReLUs, as released, 50. One BN-ReLU more changes nothing that three seeds can
-# show. From scratch, the batch norm is what keeps the last block's output in range while everything moves. The paper
-# starts from weights that are trained already. So we ask again with a backbone from ImageNet weights, on emoji:
+# show. A likely reason, not tested here: from scratch the batch norm keeps the last block's output in range while
+# everything moves. The paper starts from trained weights, so we ask again with a backbone from ImageNet, on emoji:
 
 # %%
 imagenet = labkit.experiment("emoji-pretrained", ["untrained"], retrain=RETRAIN)
