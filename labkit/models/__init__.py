@@ -28,14 +28,19 @@ _BUILDERS: dict[str, Callable[..., nn.Module]] = {
 
 NAMES = tuple(_BUILDERS)
 
-__all__ = ["NAMES", "build"]
+__all__ = ["NAMES", "build", "options_of"]
+
+
+def options_of(name: str) -> list[str]:
+    """What can be chosen of a network besides the number of its outputs."""
+    check_choice("name", name, NAMES)
+    return [option for option in inspect.signature(_BUILDERS[name]).parameters if option != "dim"]
 
 
 def build(name: str, dim: int, **options: Any) -> nn.Module:
     """The network called name with embeddings of dim numbers ("pixels" keeps every pixel and ignores dim)."""
-    check_choice("name", name, NAMES)
+    known = options_of(name)
     check_count("dim", dim)
-    known = [option for option in inspect.signature(_BUILDERS[name]).parameters if option != "dim"]
     for option in options:
         if option not in known:
             raise ValueError(f"{name} has no option {option!r}; its options are: {', '.join(known) or 'none'}")

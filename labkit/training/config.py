@@ -163,7 +163,8 @@ def load_config(preset: str, loss: str | None = None, settings: Mapping[str, str
     config = from_dict(content | {"preset": preset, "loss": loss})
     for key, value in suits.items():
         config = set_value(config, key, value)
-    for key, text in (settings or {}).items():
+    # another network first: it takes the preset's options for the old one away, not those that are set here
+    for key, text in sorted((settings or {}).items(), key=lambda entry: entry[0] != "model.name"):
         config = set_value(config, key, parse(text))
     return config
 
@@ -201,6 +202,8 @@ def set_value(config: Config, key: str, value: Any) -> Config:
             known = [*options, *(f"{s}.{f.name}" for s, kind in SECTIONS.items() for f in fields(kind))]
             raise ValueError(f"no setting {key!r} for {config.loss}; there are: {', '.join(known)}{hint(key, known)}")
         section = owners[0]
+    if key == "model.name" and value != config.model["name"]:
+        return replace(config, model={"name": value} | options_for_network(value, config.model))
     if section in FREE:
         return replace(config, **{section: getattr(config, section) | {name: value}})
     if section not in SECTIONS:
@@ -213,6 +216,14 @@ def set_value(config: Config, key: str, value: Any) -> Config:
         changes["epochs"] = 0.0  # a preset in epochs, told to take so many steps
     changed = replace(getattr(config, section), **changes)
     return replace(config, **{section: changed})
+
+
+def options_for_network(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Of a preset's options for its own network those that another one has too; weights fit no other network."""
+    from labkit.models import options_of
+
+    known = set(options_of(name)) - {"weights"} | {"dim"}
+    return {option: value for option, value in options.items() if option in known}
 
 
 def cast(section: type, name: str, value: Any) -> Any:

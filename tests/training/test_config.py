@@ -33,6 +33,15 @@ def test_what_suits_a_loss_is_used_only_for_that_loss_and_can_be_changed():
     assert load_config("toy", "pnp-dq", {"alpha": "2"}).loss_options["alpha"] == 2
 
 
+def test_another_network_takes_over_what_it_can():
+    changed = load_config("in-shop", None, {"model.neck": "bn", "model.name": "efficientnet-lite0"}).model
+    assert changed == {"name": "efficientnet-lite0", "dim": 512, "pool": "gem", "last": "rbr", "neck": "bn"}
+    assert load_config("emoji", None, {"model.name": "small-resnet"}).model["in_channels"] == 3
+    assert load_config("in-shop", None, {"model.name": "resnet50"}).model["weights"] == "resnet50-imagenet.pth"
+    with pytest.raises(ValueError, match="resnet50.*got .resnet51"):
+        load_config("in-shop", None, {"model.name": "resnet51"})
+
+
 @pytest.mark.parametrize(
     ("preset", "loss", "settings", "message"),
     [

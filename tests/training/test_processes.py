@@ -12,6 +12,7 @@ import pytest
 import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
+from same_run import results
 
 from labkit.data import load
 from labkit.training.config import load_config
@@ -150,3 +151,45 @@ def test_ctrl_c_on_torchrun_leaves_a_run_to_resume(small_arguments, tmp_path, nu
     (folder,) = tmp_path.iterdir()
     assert json.loads((folder / "run.json").read_text())["status"] == "interrupted"
     assert (folder / "checkpoints" / "last.safetensors").exists()
+
+
+@NEEDS_TORCHRUN
+def test_two_machines_with_disks_of_their_own_make_and_resume_one_run(small_arguments, tmp_path):
+    """Two torchrun commands, as typed on two machines; only the first one's disk holds the run."""
+    command = [
+        "train",
+        "fashion-mnist",
+        "--loss",
+        "pnp-dq",
+        "--threads",
+        "1",
+        *small_arguments,
+        "checkpoint_every=1",
+        "steps=80",
+    ]
+
+    def on_machine(number: int, port: int, arguments: list[str]) -> subprocess.Popen:
+        group = ["--nnodes", "2", "--node-rank", str(number), "--master-addr", "127.0.0.1", "--master-port", str(port)]
+        return subprocess.Popen(
+            [sys.executable, "-m", "torch.distributed.run", *group, "-m", "labkit", *arguments],
+            cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+
+    def on_both(arguments: list[str], where: str) -> list[subprocess.Popen]:
+        port = free_port()
+        return [on_machine(m, port, [*arguments, "--runs", str(tmp_path / where / str(m))]) for m in (0, 1)]
+
+    assert [machine.wait(100) for machine in on_both(command, "whole")] == [0, 0]
+    stopped = on_both(command, "stopped")
+    while not list(tmp_path.glob("stopped/0/*/checkpoints/last.safetensors")) and stopped[0].poll() is None:
+        time.sleep(0.01)
+    stopped[0].send_signal(signal.SIGINT)
+    for machine in stopped:
+        machine.wait(90)
+    (folder,) = (tmp_path / "stopped" / "0").iterdir()
+    assert json.loads((folder / "run.json").read_text())["status"] == "interrupted"
+    assert [machine.wait(100) for machine in on_both(["train", "--resume", folder.name], "stopped")] == [0, 0]
+    (whole,) = (tmp_path / "whole" / "0").iterdir()
+    assert results(folder) == results(whole)
+    assert not (tmp_path / "whole" / "1").exists()
+    assert not (tmp_path / "stopped" / "1").exists()

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file
+from same_run import killed_and_resumed, results, rows
 
 from labkit.losses import CATALOG
 from labkit.runs.process import process_start
@@ -21,20 +22,6 @@ from labkit.training import loop, state
 from labkit.training.loop import resume, start
 
 ROOT = Path(__file__).parents[2]
-
-
-def rows(folder: Path) -> list[dict]:
-    """The metrics, without the clock."""
-    lines = (folder / "metrics.jsonl").read_text().splitlines()
-    return [{k: v for k, v in json.loads(line).items() if k != "seconds"} for line in lines]
-
-
-def results(folder: Path) -> dict:
-    """Everything that must come out the same."""
-    summary = json.loads((folder / "summary.json").read_text())
-    kept = {name: summary[name] for name in ("steps", "best_step", "validation", "test", "test_last", "loss")}
-    tensors = {f: load_file(folder / f) for f in ("embeddings.safetensors", "frames.safetensors")}
-    return kept | {"rows": rows(folder), "tensors": {k: v.tolist() for f in tensors.values() for k, v in f.items()}}
 
 
 @pytest.fixture
@@ -76,29 +63,6 @@ def test_the_same_seed_gives_the_same_run_and_another_does_not(small, whole, tmp
         start(small(), seed, tmp_path / str(seed), device="cpu", info={"id": str(seed)})
     assert results(tmp_path / "3") == results(whole)
     assert results(tmp_path / "4") != results(whole)
-
-
-class Killed(BaseException):
-    """Stands for a process that ends without a word."""
-
-
-def killed_and_resumed(config, seed: int, folder: Path, last_step: int) -> Path:
-    """A run that is killed before a step, and then resumed."""
-    real_step = loop.train_step
-
-    def step(run_state, *rest):
-        if run_state.progress.step == last_step:
-            raise Killed
-        return real_step(run_state, *rest)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loop, "train_step", step)
-        patch.setattr(loop, "report_failure", lambda *_: None)  # a killed process writes nothing
-        with pytest.raises(Killed):
-            start(config, seed, folder, device="cpu", info={"id": folder.name})
-    assert json.loads((folder / "run.json").read_text())["status"] == "running"
-    resume(folder, device="cpu")
-    return folder
 
 
 @pytest.mark.parametrize("loss", ["recall-at-k-simix", "mpa", "sgsl"])
