@@ -1,9 +1,9 @@
 """Makes every recorded run of data/runs: `make runs`, or `python data/runs/record.py TOPIC …`.
 
 Runs that are there already are skipped, so it can be stopped and started at will. `--list` prints the command lines.
-`finishing` adds projections and sprites. Tuning comes first: on Omniglot and on emoji every loss gets the same four
-trials on validation classes; all of them go into tuning.csv, the best into labkit/training/presets/tuned, which the
-presets of the same data use.
+`finishing` adds projections and sprites. Tuning comes first: on Omniglot, on emoji and with the ImageNet backbone every
+loss gets the same four trials on validation classes; all of them go into tuning.csv, the best into
+labkit/training/presets/tuned, which the presets of the same data use.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import csv
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 
@@ -57,17 +57,34 @@ SPRITES = {
     "emoji": ["emoji", "emoji-vendor", "emoji-pretrained"],
     "fashion-mnist": ["fashion-mnist-3d"],
 }
-LEARNING_RATES = ("0.001", "0.003")
-TRIAL_STEPS = {"omniglot": "1000", "emoji": "500"}  # half of what the comparisons train
+
+
+@dataclass(frozen=True)
+class Trials:
+    """What every loss is tried with; steps are half of what the comparison trains."""
+
+    losses: tuple[str, ...]
+    steps: str
+    learning_rates: tuple[str, str]
+
+
+TRIALS = {
+    "omniglot": Trials((*RANKING, *PROXY, *SOFTMAX, *PAIR), "1000", ("0.001", "0.003")),
+    "emoji": Trials((*RANKING, *PROXY, *SOFTMAX, *PAIR), "500", ("0.001", "0.003")),
+    "emoji-pretrained": Trials(
+        ("pnp-dq", "recall-at-k-simix", "proxy-anchor", "mpa-ap", "softmax", "sgsl"), "125", ("0.0001", "0.0003")
+    ),
+}
 PRESETS = HERE.parents[1] / "labkit" / "training" / "presets"
 
 
 def tuning(preset: str) -> Iterator[Job]:
     """Four short trials for every loss; judged on validation classes, kept as a table only."""
-    for loss in (*RANKING, *PROXY, *SOFTMAX, *PAIR):
+    trials = TRIALS[preset]
+    for loss in trials.losses:
         ((option, values),) = TUNED_OPTION[loss].items()
-        for value, rate in product(values, LEARNING_RATES):
-            settings = {option: value, "lr": rate, "steps": TRIAL_STEPS[preset], "nmi": "false", "test": "false"}
+        for value, rate in product(values, trials.learning_rates):
+            settings = {option: value, "lr": rate, "steps": trials.steps, "nmi": "false", "test": "false"}
             yield Job(preset, loss, (TUNING_SEED,), settings, "metrics")
 
 
@@ -175,7 +192,7 @@ def write_tuning_table(preset: str, root: Path) -> None:
     table = HERE / "tuning.csv"
     with table.open(encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["data"] != preset]
-    for loss in TUNED_OPTION:
+    for loss in (loss for loss in TUNED_OPTION if loss in TRIALS[preset].losses):
         ((option, _),) = TUNED_OPTION[loss].items()
         trials = []
         for job in (job for job in tuning(preset) if job.loss == loss):
@@ -202,7 +219,7 @@ def write_tuning_table(preset: str, root: Path) -> None:
 
 def main() -> int:
     """Make the topics asked for, all by default."""
-    trials = {f"tuning-{preset}": preset for preset in TRIAL_STEPS}
+    trials = {f"tuning-{preset}": preset for preset in TRIALS}
     known = (*trials, *TOPICS, "finishing")
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("topics", nargs="*", help=f"{', '.join(known)} (default: all but tuning)")
