@@ -71,7 +71,8 @@ def run_dashboard(port: int, headless: bool) -> int:
     """Streamlit on loopback; settings are in .streamlit/config.toml."""
     needs_checkout("dashboard")
     with socket.socket() as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if sys.platform != "win32":  # there it would allow a port that somebody else listens on
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind(("127.0.0.1", port))
         except OSError:

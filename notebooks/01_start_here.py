@@ -64,7 +64,7 @@ import pandas as pd
 means = {way: metrics.evaluate(unit, gallery.labels, ks=(1, 10), progress=False) for way, unit in gallery.ways.items()}
 table = pd.DataFrame(means).T[["R@1", "R@10", "MAP@R"]]
 labkit.predict(
-    "R@1 is the share of queries that find a positive first; drawing at random it would be "
+    "R@1 is the share of queries that find a positive first; a random guess would reach "
     f"{100 * 7 / 1200:.1f} %. The untrained network has random weights. What is its R@1?",
     ["about that of chance", "a few times chance", "tens of times chance"],
     "tens of times chance",
@@ -146,8 +146,8 @@ labkit.explore(
 # %% [markdown]
 # ## A map of the course
 #
-# The metric has no gradient, the loss is not what we want. Four papers go from the one towards the other, each in its
-# own way.
+# The metric has no gradient, the loss is not what we want. Three papers and a set of slides go from the one towards the
+# other, each in its own way.
 #
 # | lesson | in one line |
 # |---|---|
@@ -235,7 +235,7 @@ for name, path in (("ten gradient steps on the loss", descent), ("30 random trie
 # %%
 labkit.show(
     metric_and_loss.loss_against_metric({"gradient steps on the loss": descent, "random tries on R@1": search}),
-    "Two ways from the same start (right end of the lower line): gradient steps lower the pair loss by a fifth and hardly move R@1; "
+    "Two ways from the same start (right end of the lower line): gradient steps lower the pair loss by almost a quarter and hardly move R@1; "
     "random tries raise R@1 while the pair loss gets worse. The large mark is the end.",
 )
 
@@ -305,8 +305,8 @@ for ranking in ("smooth-ap", "pnp-dq", "recall-at-k"):
             print(evidence(paired_difference(runs, f"emoji_{ranking}", f"emoji_{pair}", "R@1")))
 
 # %% [markdown]
-# The sign agrees: each of the three is better than each of these two pair losses, in all three seeds. That does not make
-# every pair loss worse. Multi-similarity, which weighs a pair by how hard it is among the others, has the highest R@1 of
+# The sign agrees: each of the three is better than the contrastive and the triplet loss, in all three seeds. That does
+# not make every loss of pairs worse. Multi-similarity, which weighs a pair by how hard it is among the others, has the highest R@1 of
 # all twenty losses on emoji, 73.2 % against 72.2 % for PNP-D_q (`data/runs`), a difference that three seeds cannot show.
 # (The paper's text names the gain over Smooth-AP at R@1, 0.7 points. At R@16 and R@32 its own table has Smooth-AP ahead
 # by 0.1, E-PNP-7.)

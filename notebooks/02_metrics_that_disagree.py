@@ -191,7 +191,8 @@ table.round(1)
 #
 # ## Three recalls of one network
 #
-# A real run: PNP-D_q on Omniglot, 20 drawings of a character, so R = 19. Its "recall@10" is 96 % or 33 %, by the mode.
+# A real run: PNP-D_q on Omniglot, 20 drawings of a character, so R = 19. Its "recall@10" is
+# 96 % (any hit) or 33 % (fraction).
 
 # %%
 from labkit.figures import metric_agreement, metric_shapes
@@ -294,7 +295,7 @@ for metric in means:
 
 # %% [markdown]
 # The yardstick: two seeds of one and the same metric do not order the losses quite alike either. A correlation of that
-# size between two metrics is no disagreement. Who is it that CSC ranks differently?
+# size between two metrics is no disagreement. Which losses does CSC rank differently?
 
 # %%
 MENU = tuple(means.columns)
@@ -313,12 +314,13 @@ for metric in ("R@1", "CSC"):
     print(f"best by {metric}: {best}, place {places['R@1']} by R@1 and {places['CSC']} by CSC, of {len(means)}")
 
 # %% [markdown]
-# So CSC does not rank retrieval here. The SGSL paper's Table 5 shows that its loss raises CSC, and its other tables that
-# it raises R@1: both rise together, but these are two networks on each data set, not twenty.
+# So CSC does not tell here which loss retrieves best. The SGSL paper's Table 5 shows that its loss raises CSC, and its
+# other tables that it raises R@1: both rise together, but these are two networks on each data set, not twenty.
 # [Lesson 9](09_sgsl.ipynb) comes back to it.
 #
 # The papers' own tables disagree, too. In the MPA paper's Table 4 the best loss by R@1 and by nDCG is not the best by
-# MAP@R (E-MPA-14; true on CUB and Cars196, on SOP SoftTriple leads by both):
+# MAP@R (E-MPA-14; true on CUB and Cars196, on SOP SoftTriple leads by both).
+# The rows for CUB:
 
 # %%
 papers.pivot("mpa", "4").droplevel("dataset", axis=1)[["R@1", "nDCG@8", "MAP@R"]].dropna()

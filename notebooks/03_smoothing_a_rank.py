@@ -50,8 +50,8 @@ other_positive = 0.7
 labkit.show(
     smoothing.moved_positive(negatives, other_positive, tau=0.01),
     "Average precision and Smooth-AP (temperature 0.01) of one query while one positive moves from similarity 0 to 1. "
-    "Average precision is a staircase with steps at the similarities of the other items. Smooth-AP follows it with "
-    "rounded steps.",
+    "Average precision is a staircase with steps at the similarities of the negatives. Smooth-AP follows it with "
+    "rounded steps; where the two positives tie, at 0.7, it is slightly too high.",
 )
 
 # %% jupyter={"source_hidden": true}
@@ -147,8 +147,10 @@ print(f"loss {ours.item():.6f}, library {library.item():.6f}; 1 − loss at τ �
 # %%
 EMBEDDED = {"untrained network": "omniglot_untrained_s0", "trained with Smooth-AP": "omniglot_smooth-ap_s0"}
 differences = {name: smoothing.similarity_differences(run, queries=100) for name, run in EMBEDDED.items()}
+taus = tuple(np.geomspace(0.001, 1, 25))
+density = {name: sigmoids.gradient_density(found, taus) for name, found in differences.items()}
 labkit.explore(
-    lambda network: sigmoids.gradient_density(differences[network], tuple(np.geomspace(0.001, 1, 25))),
+    lambda network: density[network],
     [Control("network", "network", tuple(differences), "trained with Smooth-AP", menu=True)],
     [{"network": name} for name in differences],
     "Share of (positive, item) pairs that get a gradient, and the mean error of one comparison, against the "
@@ -208,7 +210,7 @@ labkit.claims("pnp", "Table 3")
 # |---|---|---|---|---|
 # | gallery | the rest of the batch | the query stays in its own gallery, as a positive that is always first | `convention="official"` | below |
 # | labels | any | position in the batch decides: classes must be equal-sized and sorted | always by label | wrong losses when shuffled |
-# | a port of it | | pytorch-metric-learning 2.9 takes the group size for the number of classes | | perfect clusters, 4 classes of 3: loss 0.297 instead of 0 |
+# | a re-implementation | | pytorch-metric-learning 2.9 takes the group size for the number of classes | | perfect clusters, 4 classes of 3: loss 0.297 instead of 0 |
 #
 # (Smooth_AP repository, the loss class's forward.) One more thing the PNP paper says about average
 # precision: for a positive behind three others the gradient is "almost equal" whatever the negatives do. It is flatter,
@@ -302,8 +304,8 @@ labkit.check.share_with_gradient(share_with_gradient)
 # ## Break it
 #
 # **Temperature to zero.** The smaller $\tau$, the closer the loss value is to the metric's, and the fewer items get a
-# gradient: hardly any pair is closer than a few temperatures. The few that are may get a large one, by accident. The
-# loss still prints a sensible number while next to nothing trains.
+# gradient: hardly any pair is closer than a few temperatures. The few pairs that are may by chance get a
+# large gradient. The loss still prints a sensible number while next to nothing trains.
 #
 # **A collapsed network.** All embeddings equal: every comparison is a tie, every $G$ is ½. The gradient with respect to
 # the similarities is as large as it can be, but the similarities do not change to first order (each is at its maximum,

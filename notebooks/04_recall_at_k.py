@@ -101,12 +101,12 @@ labkit.explore(
 
 # %% [markdown]
 # **A slip on the slides (E-SL-1).** Their picture of this sigmoid labels its axis $u = k - 1 - r_\Omega$. But
-# $r_\Omega$ has its own 1 already: the argument is $k - 1 - \sum = k - r_\Omega$. Who implements the label is off by one
-# rank. Also, "a positive sample z" there should read "any item z" (E-SL-2).
+# $r_\Omega$ has its own 1 already: the argument is $k - 1 - \sum = k - r_\Omega$. Anyone who implements the label as printed
+# is off by one rank. Also, "a positive sample z" there should read "any item z" (E-SL-2).
 #
 # ## RS@k from scratch
 #
-# Beside the last equation, line by line:
+# The formula of $\tilde R^k$ above, line by line:
 
 
 # %%
@@ -159,7 +159,7 @@ for k in (2, 4, 8):
 # beneath. The grey arrows are the gradient: where the loss wants to push each item. The lower rows show recall@k and
 # rs@k. Choose an item and slide it. Look for three things:
 #
-# 1. move P2 a little: recall@k stays, rs@k answers;
+# 1. slide P2 from 0.55 to 0.62: every recall@k stays, the loss falls;
 # 2. let P2 pass N3: which recall@k jumps?
 # 3. an item far from all others gets no arrow, however wrong its place is ($\tau_2$ is too small for it).
 
@@ -306,7 +306,8 @@ labkit.claims("slides", "results tables", "sets of k")
 # %% [markdown]
 # The first table compares like with like: this Smooth-AP has the same pipeline as RS@k. The second is the slides'
 # ablation (the slide does not name the data set). Look at it closely before you believe that several k help. $\{1\}$
-# alone has the best r@1, 81.1. The averages of $\{1\}$ and of the full set are equal, 90.5. Adding 2, then 4, then 8
+# alone has the best r@1, 81.1. The averages of $\{1\}$ and of the full set are equal, 90.5; the highest, 90.6, belongs to
+# $\{2, 4, 8, 16\}$, 0.1 above. Adding 2, then 4, then 8
 # makes it worse, adding 16 better again. And the rows $\{4, 8, 16\}$ and $\{8, 16\}$ are equal in all six columns:
 # probably a copy error (E-SL-9). No spread over seeds is given, so differences of this size may be noise.
 #
@@ -318,7 +319,7 @@ labkit.claims("slides", "results tables", "sets of k")
 # | normaliser | \|P\| | hits capped at k, over min(k, \|P\|) | the same switch | weighs small k up when \|P\| is large |
 # | k | any | capped at the batch size | the same switch | none for usual batches |
 # | temperatures | one τ₁ | a list as long as the *evaluation* ks, indexed by the five *training* ks | a number, or one for each k | IndexError with default arguments on SOP, iNaturalist (4 ks) and VehicleID (2) |
-# | batch size | 4096 and others | README says "max(4000, …)", the values are min-like: 392 on Cars | `batch.classes` | |
+# | batch size | 4096 and others | README says max(4000, …), the values are those of min(4000, …): 392 on Cars | `batch.classes` | |
 # | evaluation | formula is fractional | any-hit | `metrics.evaluate` gives all three | above |
 #
 # (RecallatK_surrogate repository, `losses.py` and `main.py`.) The first row needs care: with $|P| = 1$ and

@@ -13,7 +13,7 @@
 # %% [markdown]
 # # 5. SiMix and large batches
 #
-# **In training the batch is the gallery. Virtual samples make it larger for nothing; two passes make it larger than memory.**
+# **In training the batch is the gallery. Virtual samples make it larger at almost no cost; two passes make it larger than memory.**
 #
 # About 50 minutes of reading and trying; the cells run in under two minutes on a laptop CPU. You need:
 # [lesson 4](04_recall_at_k.ipynb) (RS@k), and what `backward()` does.
@@ -52,7 +52,7 @@ for name, run_id in (("trained with RS@k", "omniglot_recall-at-k_s0"), ("untrain
 labkit.show(
     large_batches.batch_difficulty(networks),
     "Recall@1 within a batch against the size of the batch, for a trained and an untrained network on Omniglot test "
-    "characters. Even the untrained network finds most neighbours in a batch of 8; in one of 128 it finds a third.",
+    "characters. Even the untrained network finds most neighbours in a batch of 8; in one of 128 it finds little more than a third.",
 )
 
 whole = open_run("omniglot_recall-at-k_s0", RECORDED).summary["test"]
@@ -86,7 +86,7 @@ labkit.explore(
     ],
     [{"a": 0.5}, {"a": 0.7}, {"a": 0.9}],
     "Two unit vectors x and z at a right angle and the virtual sample v on the chord between them, for three weights. v "
-    "is shorter than 1. Its similarity to the nearer parent is larger than to itself, but for a = 0.5.",
+    "is shorter than 1. Its similarity to the nearer parent is larger than to itself, except at a = 0.5.",
 )
 
 # %% [markdown]
@@ -145,8 +145,8 @@ print(f"9 real and {len(s) - 9} virtual items; loss {simix_loss(embeddings).item
 print(f"lengths of the virtual samples: {mixed[9:].norm(dim=1).min():.2f} to {mixed[9:].norm(dim=1).max():.2f}")
 
 # %% [markdown]
-# **A parent outranks the virtual sample itself.** Ask v for its nearest item, v itself included. Is it v? Never, unless
-# a = ½: the heavier parent is nearer. This will matter for the released code.
+# **A parent outranks the virtual sample itself.** Ask v for its nearest item, v itself included. Is it v? For
+# 0 < a < 1 never, except at a = ½: the heavier parent is nearer. This will matter for the released code.
 #
 # <details><summary>Proof</summary>
 #
@@ -474,8 +474,9 @@ labkit.check.second_pass(second_pass)
 #
 # **A batch that is too large.** Lesson 4 ended with a positive that is lost: with many items before it the outer sigmoid
 # is flat. An untrained network has all similarities close together, so each of the other items counts as about half
-# before each positive: about B/2 items. In float32 the slope is exactly 0 from some 17 ranks beyond the largest k, because 1 − σ
-# rounds to 0. Here are the embeddings of the recorded untrained network (in evaluation mode), four images a class:
+# before each positive: about B/2 items. labkit computes the misses,
+# $\sigma(R - k + 1)$; in float32 their slope $\sigma(1 - \sigma)$ is exactly 0 from some 17 ranks beyond the largest k, because
+# 1 − σ rounds to 0. (Lesson 4's form, $\sigma(k - 1 - R)$, keeps a tiny number for longer; it trains no better.) Here are the embeddings of the recorded untrained network (in evaluation mode), four images a class:
 
 # %%
 print("          network   τ₂    B  before    loss  largest gradient    (before: items before the median positive)")

@@ -69,12 +69,15 @@ function makePlayer(slider) {
   return button;
 }
 
+function show(stage, { data, layout }) {
+  stage.style.height = `${layout.height}px`; // plotly.js asks the page for the height when the width changes
+  const turned = stage._fullLayout?.scene?._scene?.getCamera(); // uirevision forgets a camera's first turn
+  Plotly.react(stage, data, turned ? { ...layout, scene: { ...layout.scene, camera: turned } } : layout, options);
+}
+
 for (const box of document.querySelectorAll(".labkit-figure")) {
   const stage = box.appendChild(document.createElement("div"));
-  const draw = () => {
-    const spec = read(box);
-    Plotly.react(stage, spec.data, spec.layout, options);
-  };
+  const draw = () => show(stage, read(box));
   draw();
   dark.addEventListener("change", draw);
 }
@@ -84,10 +87,7 @@ for (const box of document.querySelectorAll(".labkit-explorer")) {
   const row = box.appendChild(document.createElement("div"));
   row.className = "controls";
   const stage = box.appendChild(document.createElement("div"));
-  const draw = () => {
-    const frame = spec.frames[controls.map((control) => control.value()).join("|")];
-    Plotly.react(stage, frame.data, frame.layout, options);
-  };
+  const draw = () => show(stage, spec.frames[controls.map((control) => control.value()).join("|")]);
   const controls = spec.controls.map((control) => makeControl(control, draw));
   for (const control of controls) row.append(control.box);
   draw();

@@ -6,7 +6,7 @@ import html
 from collections.abc import Sequence
 from pathlib import Path
 
-from labkit.course.show import display_html
+from labkit.course.show import caption, display_html
 from labkit.runs.claims import evidence, findings
 from labkit.runs.read import RECORDED, Run, find_runs
 
@@ -18,6 +18,12 @@ MARK = {
     "not testable here": "–",
     "not measured yet": "…",
 }
+LONG = "text-align: left"
+SHORT = f"{LONG}; white-space: nowrap"
+RULE = (
+    "Held: the interval lies on the claimed side of zero. Did not hold: our runs do not show the difference, which "
+    "does not prove the opposite."
+)
 
 
 def experiment(
@@ -58,12 +64,13 @@ def claims(paper: str, *where: str, runs: Sequence[Run] | None = None) -> None:
             continue
         shown = "<br>".join(html.escape(evidence(difference)) for difference in finding.differences)
         rows += (
-            f"<tr><td style='text-align: left'>{html.escape(claim.where)}</td>"
-            f"<td style='text-align: left'>{html.escape(claim.statement)}</td>"
-            f"<td style='text-align: left'><b>{MARK[finding.verdict]} {finding.verdict}</b></td>"
-            f"<td style='text-align: left'>{shown or html.escape(claim.why_not)}</td></tr>"
+            f"<tr><td style='{SHORT}'>{html.escape(claim.where)}</td>"
+            f"<td style='{LONG}'>{html.escape(claim.statement)}</td>"
+            f"<td style='{SHORT}'><b>{MARK[finding.verdict]} {finding.verdict}</b></td>"
+            f"<td style='{LONG}'>{shown or html.escape(claim.why_not)}</td></tr>"
         )
     if not rows:
         raise ValueError(f"paper, where: no claim of {paper!r} in {where}; see labkit.runs.claims.CLAIMS")
-    head = "<tr><th>where</th><th>claim</th><th>here</th><th>difference, 95 % interval over seeds</th></tr>"
-    display_html(f"<table>{head}{rows}</table>")
+    titles = ("where", "claim", "here", "difference, 95 % interval over seeds")
+    head = "".join(f"<th style='{LONG}'>{title}</th>" for title in titles)
+    display_html(f"<table><tr>{head}</tr>{rows}</table>{caption(RULE)}")

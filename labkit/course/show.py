@@ -40,7 +40,8 @@ def picture(fig: Any, alt: str, *, few_colors: bool = False) -> Any:
     buffer = io.BytesIO()
     fig.savefig(buffer, format="png")
     data = base64.b64encode(with_palette(buffer) if few_colors else buffer.getvalue()).decode()
-    image = f'<img alt="{html.escape(alt, quote=True)}" style="max-width: 100%; background: white" '
+    kind = ' class="labkit-lines"' if few_colors else ""
+    image = f'<img alt="{html.escape(alt, quote=True)}"{kind} style="max-width: 100%; background: white" '
     return HTML(f'{image}src="data:image/png;base64,{data}">{caption(alt)}')
 
 
@@ -55,7 +56,9 @@ def with_palette(png: io.BytesIO) -> bytes:
 
 def caption(text: str) -> str:
     """The description as people see it."""
-    return f'<p style="opacity: 0.8; font-size: 0.95em; max-width: 60em"><i>{html.escape(text)}</i></p>'
+    return (
+        f'<p style="margin-top: 0.8em; opacity: 0.8; font-size: 0.95em; max-width: 60em"><i>{html.escape(text)}</i></p>'
+    )
 
 
 def plotly_html(fig: Any) -> str:

@@ -45,7 +45,7 @@ def correlation_heatmap(frame: pd.DataFrame) -> go.Figure:
     found = rank_correlation(frame)
     names = list(found.columns)
     squares = go.Heatmap(
-        z=found.to_numpy().round(3), x=names, y=names, zmin=0, zmax=1, colorscale=style.SEQUENTIAL,
+        z=found.to_numpy(), x=names, y=names, zmin=0, zmax=1, colorscale=style.SEQUENTIAL,
         texttemplate="%{z:.2f}", hovertemplate="%{y} and %{x}: %{z:.3f}<extra></extra>",
         colorbar={"title": {"text": "rank correlation"}},
     )  # fmt: skip

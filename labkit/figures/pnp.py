@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -23,7 +23,12 @@ if TYPE_CHECKING:
 NAMES = {"O": "O", "Iu": "I_u (Eq. 7)", "Iu-exact": "I_u, integral of Eq. 6", "Ib": "I_b", "Ds": "D_s", "Dq": "D_q"}
 
 
-def curves(of: str, variants: Sequence[str], alpha: float, b: float, largest: float) -> go.Figure:
+def line_of(variant: str) -> dict[str, Any]:
+    """One colour and dash for a variant in every figure."""
+    return style.line(list(NAMES).index(variant))
+
+
+def curves(of: str, variants: Sequence[str], alpha: float, b: float, largest: float, title: str = "") -> go.Figure:
     """The losses ("value") or their derivatives ("derivative") over R."""
     import plotly.graph_objects as go
 
@@ -32,17 +37,17 @@ def curves(of: str, variants: Sequence[str], alpha: float, b: float, largest: fl
     traces = [
         go.Scatter(
             x=R.numpy(), y=function(R, variant, alpha, b).numpy(), name=NAMES[variant],
-            line=style.line(list(NAMES).index(variant)),
+            line=line_of(variant),
         )
         for variant in variants
     ]  # fmt: skip
-    return style.figure(*traces, x="R: negatives before the positive", y="loss" if of == "value" else "∂L/∂R")
+    y = "loss" if of == "value" else "∂L/∂R"
+    return style.figure(*traces, x="R: negatives before the positive", y=y, title=title)
 
 
 def gradient_assignment(alpha: float = 1.0, b: float = 4.0, largest: float = 10.0) -> go.Figure:
     """All variants' derivatives: increasing for I, decreasing for D (PNP Fig. 3)."""
-    fig = curves("derivative", ("O", "Iu", "Ib", "Ds", "Dq"), alpha, b, largest)
-    fig.update_layout(title={"text": f"α = {alpha:g}, b = {b:g}"})
+    fig = curves("derivative", ("O", "Iu", "Ib", "Ds", "Dq"), alpha, b, largest, f"α = {alpha:g}, b = {b:g}")
     fig.update_yaxes(range=[0, 4.2])
     return fig
 
@@ -85,12 +90,13 @@ def gradient_share(R: Tensor, alphas: Sequence[float] = (1.0, 4.0), b: float = 4
     order = R.sort().values
     kinds = [("O", 1.0), ("Ib", 1.0), ("Ds", 1.0), *(("Dq", alpha) for alpha in alphas)]
     traces = []
-    for number, (variant, alpha) in enumerate(kinds):
+    for variant, alpha in kinds:
         gradient = pnp_derivative(order, variant, alpha, b)
         share = 100 * gradient.cumsum(0) / gradient.sum()
         name = NAMES[variant] + (f", α = {alpha:g}" if variant == "Dq" else "")
         pick = torch.linspace(0, len(order) - 1, 121).round().long()
-        traces.append(go.Scatter(x=1 + order[pick].numpy(), y=share[pick].numpy(), name=name, line=style.line(number)))
+        look = line_of(variant) if alpha == 1 else style.line(len(NAMES))  # a steeper D_q has a line of its own
+        traces.append(go.Scatter(x=1 + order[pick].numpy(), y=share[pick].numpy(), name=name, line=look))
     fig = style.figure(*traces, x="1 + R (R: negatives before the positive)", y="share of the gradient (%)")
     fig.update_xaxes(type="log", range=[0, 2.12], tickvals=[1, 2, 5, 10, 20, 50, 100])
     fig.update_yaxes(range=[0, 104])

@@ -34,7 +34,7 @@ def smoothed_step(tau: float) -> go.Figure:
     return style.figure(
         go.Scatter(x=x, y=(x > 0) * 1.0, name="indicator", line=style.line(1, shape="hv")),
         go.Scatter(x=x, y=sigmoid(x, tau), name="sigmoid G(x; τ)", line=style.line(0)),
-        x="s_j − s_i (cosine similarity)", y="counted as before i", title=f"τ = {tau:g}",
+        x="sⱼ − sᵢ (difference of cosine similarities)", y="counted as before i", title=f"τ = {tau:g}",
     )  # fmt: skip
 
 
@@ -45,7 +45,8 @@ def smoothed_step_slope(tau: float) -> go.Figure:
     x = np.linspace(-0.5, 0.5, 1001)
     return style.figure(
         go.Scatter(x=x, y=slope(x, tau), name="slope of G", line=style.line(0)),
-        x="s_j − s_i (cosine similarity)", y="dG/dx", title=f"τ = {tau:g}: largest slope 1/(4τ) = {0.25 / tau:.3g}",
+        x="sⱼ − sᵢ (difference of cosine similarities)", y="dG/dx",
+        title=f"τ = {tau:g}: largest slope 1/(4τ) = {0.25 / tau:.3g}",
     )  # fmt: skip
 
 
@@ -62,10 +63,10 @@ def gradient_density(differences: Floats, taus: Sequence[float]) -> go.Figure:
     share = [share_with_gradient(differences, tau) for tau in taus]
     fig = style.figure(
         go.Scatter(x=list(taus), y=[100 * s for s in share], name="pairs with a gradient (%)", line=style.line(0)),
-        go.Scatter(x=list(taus), y=[100 * e for e in error], name="error of a count (% of a rank)", line=style.line(1)),
-        x="temperature τ", y="%",
+        go.Scatter(x=list(taus), y=[100 * e for e in error], name="mean error of a comparison (%)", line=style.line(1)),
+        x="temperature τ", y="share of pairs, or error (%)",
     )  # fmt: skip
-    fig.update_xaxes(type="log")
+    fig.update_xaxes(type="log", dtick=1)
     return fig
 
 

@@ -7,6 +7,7 @@ that it cannot tell another story than they do.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from labkit.figures.style import COLORS
@@ -42,23 +43,50 @@ def small_multiples(
         raise ValueError("figures: there must be at least one")
     columns = columns or (2 if len(figures) == 4 else min(len(figures), 3))
     rows = -(-len(figures) // columns)
-    page = Figure(figsize=(PANEL[0] * columns, PANEL[1] * rows + 0.4), dpi=90, facecolor="white", layout="constrained")
-    labelled: dict[str, Any] = {}
+    page = Figure(figsize=(PANEL[0] * columns, PANEL[1] * rows + 0.4), dpi=90, facecolor="white")
+    page.set_layout_engine("constrained", w_pad=0.08)
+    panels: list[tuple[Any, dict[str, Any]]] = []
+    looks: dict[str, set[tuple[Any, ...]]] = {}
     for number, fig in enumerate(figures):
         solid = any(trace.type in ("scatter3d", "surface") for trace in fig.data)
         axes = page.add_subplot(rows, columns, number + 1, projection="3d" if solid else None)
+        labelled: dict[str, Any] = {}
         for position, trace in enumerate(fig.data):
             if trace.visible in (None, True):
                 handle = DRAW[trace.type](axes, trace, position)
                 if handle is not None and trace.name and trace.showlegend is not False:
                     labelled.setdefault(trace.name, handle)
+                    looks.setdefault(trace.name, set()).add(look_of(trace, position))
         dress(axes, fig, titles[number] if titles else fig.layout.title.text or "")
-    if labelled:
-        page.legend(
-            labelled.values(), labelled.keys(), loc="outside lower center", fontsize=9, frameon=False,
-            ncols=legend_columns(labelled, PANEL[0] * columns),
-        )  # fmt: skip
+        if not solid:
+            name_points(axes, fig)
+        panels.append((axes, labelled))
+    scale = 2.5 if any(axes.name == "3d" for axes, _ in panels) else 1.0  # points in space are small
+    if all(len(kinds) == 1 for kinds in looks.values()):
+        names = {name: handle for _, labelled in reversed(panels) for name, handle in labelled.items()}
+        shared = {name: names[name] for name in looks}
+        if shared:
+            page.legend(
+                shared.values(), shared.keys(), loc="outside lower center", fontsize=9, frameon=False,
+                ncols=legend_columns(shared, PANEL[0] * columns), markerscale=scale,
+            )  # fmt: skip
+    else:  # one name means different things: each panel explains its own
+        for axes, labelled in panels:
+            axes.legend(
+                labelled.values(), labelled.keys(), loc="upper center", bbox_to_anchor=(0.5, -0.22), fontsize=8,
+                frameon=False, ncols=legend_columns(labelled, PANEL[0]), markerscale=scale,
+            )  # fmt: skip
     return page
+
+
+def look_of(trace: Any, position: int) -> tuple[Any, ...]:
+    """Colour, dash and shape by which the legend tells a trace from others; many colours in one trace count as none."""
+    if not trace.type.startswith("scatter"):
+        return (trace.type,)
+    color = first(trace.line.color, first(trace.marker.color, str(position)))
+    return tuple(
+        part for part in (color, trace.line.dash, trace.marker.symbol) if part is None or isinstance(part, str)
+    )
 
 
 def legend_columns(names: Iterable[str], inches: float) -> int:
@@ -114,16 +142,54 @@ def scatter(axes: Axes, trace: Any, position: int) -> Any:
         style = LINES.get(trace.line.dash or "solid", "-")
         width = 0.7 * (trace.line.width or 2)
         (handle,) = axes.plot(trace.x, trace.y, color=color, linestyle=style, linewidth=width, alpha=trace.opacity or 1)
+        if trace.fill == "tozeroy":
+            axes.fill_between(trace.x, trace.y, color=color, alpha=0.3, linewidth=0)
     if "markers" in mode:
-        handle = axes.scatter(trace.x, trace.y, **points(trace, position))
+        shapes = axes.scatter(trace.x, trace.y, **points(trace, position))
+        handle = shapes if handle is None else (handle, shapes)
         for error in ("error_x", "error_y"):
             if trace[error].array is not None:
                 bars = {error.replace("error_", "") + "err": trace[error].array}
                 axes.errorbar(trace.x, trace.y, **bars, fmt="none", ecolor=trace[error].color or color, capsize=3)
-    if "text" in mode:
-        for x, y, text in zip(trace.x, trace.y, trace.text):
-            axes.annotate(plain(str(text)), (x, y), fontsize=8, color=TEXT, xytext=(3, 3), textcoords="offset points")
     return handle
+
+
+NAME = {"left": 4, "right": -4}, {"bottom": 3, "top": -3}  # distance from the point, in typographic points
+
+
+def name_points(axes: Axes, fig: go.Figure) -> None:
+    """Words beside points, each inside the frame and on no other; a word that has no such place is left out."""
+    size = (0.78 * 72 * PANEL[0], 0.68 * 72 * PANEL[1])  # a panel's frame, roughly, in typographic points
+    taken: list[tuple[float, float, float, float]] = []
+    named = [trace for trace in fig.data if trace.type.startswith("scatter") and "text" in (trace.mode or "")]
+    named = [trace for trace in named if trace.visible in (None, True)]
+    for x, y, text in ((x, y, plain(str(t))) for trace in named for x, y, t in zip(trace.x, trace.y, trace.text) if t):
+        place = axes.transAxes.inverted().transform(
+            axes.transData.transform((axes.convert_xunits(x), axes.convert_yunits(y)))
+        )
+        width, height = 4.6 * len(text), 9.0
+        best: tuple[float, Any] | None = None
+        for (across, dx), (up, dy) in product(NAME[0].items(), NAME[1].items()):
+            left = place[0] * size[0] + dx - (width if across == "right" else 0)
+            low = place[1] * size[1] + dy - (height if up == "top" else 0)
+            box = (left, low, left + width, low + height)
+            outside = max(0.0, -left) + max(0.0, box[2] - size[0]) + max(0.0, -low) + max(0.0, box[3] - size[1])
+            cost = 100 * outside + sum(overlap(box, other) for other in taken)
+            if best is None or cost < best[0]:
+                best = (cost, (across, up, dx, dy, box))
+        assert best is not None
+        if best[0] > 0.3 * width * height:
+            continue  # no room: two words on one another are no words
+        across, up, dx, dy, box = best[1]
+        taken.append(box)
+        axes.annotate(
+            text, (x, y), fontsize=8, color=TEXT, xytext=(dx, dy), textcoords="offset points", ha=across, va=up
+        )
+
+
+def overlap(a: tuple[float, float, float, float], b: tuple[float, float, float, float]) -> float:
+    """The area that two boxes share."""
+    return max(0.0, min(a[2], b[2]) - max(a[0], b[0])) * max(0.0, min(a[3], b[3]) - max(a[1], b[1]))
 
 
 def scatter3d(axes: Any, trace: Any, position: int) -> Any:
@@ -171,6 +237,8 @@ def bar(axes: Axes, trace: Any, position: int) -> Any:
     )
     if trace.text is not None:
         axes.bar_label(bars, [plain(str(text)) for text in trace.text], fontsize=7, color=TEXT, padding=2)
+        if trace.orientation == "h":
+            axes.margins(x=0.14)  # room for the numbers
     return bars
 
 

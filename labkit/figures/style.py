@@ -48,7 +48,7 @@ def figure(*traces: Any, x: str = "", y: str = "", title: str = "", height: int 
         font={"size": FONT_SIZE, "color": TEXT},
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
-        margin={"l": 70, "r": 20, "t": 50 if title else 20, "b": 60},
+        margin={"l": 76, "r": 20, "t": 50 if title else 20, "b": 66},
         legend={"orientation": "v", "x": 1.02, "y": 1, "xanchor": "left", "bgcolor": "rgba(0,0,0,0)"},
         xaxis=axis | {"title": {"text": x}},
         yaxis=axis | {"title": {"text": y}},

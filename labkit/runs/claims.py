@@ -227,11 +227,16 @@ def verdict(claim: Claim, differences: list[PairedDifference]) -> str:
     return "held" if shown == len(differences) else "mixed" if shown else "did not hold"
 
 
+def signed(value: float) -> str:
+    """Two digits with a real minus, and no sign where they are zero."""
+    return f"{value:+.2f}".replace("-", "−") if round(value, 2) else "0.00"
+
+
 def evidence(difference: PairedDifference) -> str:
     """A difference in words: group − baseline, with its interval and how many seeds agree."""
     scale, unit = (100, " points") if is_share(difference.metric) else (1, "")
-    numbers = f"{difference.mean * scale:+.2f}{unit}"
+    numbers = f"{signed(difference.mean * scale)}{unit}"
     if len(difference.seeds) > 1:
-        numbers += f" [{difference.low * scale:+.2f}, {difference.high * scale:+.2f}]"
+        numbers += f" [{signed(difference.low * scale)}, {signed(difference.high * scale)}]"
     agree = f"{difference.wins} of {len(difference.seeds)} seeds"
     return f"{difference.metric} of {difference.group} − {difference.baseline}: {numbers}, higher in {agree}"

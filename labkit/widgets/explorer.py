@@ -63,7 +63,7 @@ def explore(
     else:
         start = {control.name: control.start for control in controls}
         figures = [draw(**(start | dict(settings))) for settings in twin]
-        titles = [", ".join(f"{label_of(controls, n)} {shown(controls, n, v)}" for n, v in s.items()) for s in twin]
+        titles = [", ".join(f"{label_of(controls, n)}: {shown(controls, n, v)}" for n, v in s.items()) for s in twin]
         display(picture(small_multiples(figures, titles), alt, few_colors=True))
     return explorer
 
@@ -111,7 +111,7 @@ def make_widget(control: Control) -> Any:
     more = {} if control.menu else {"continuous_update": True}
     return kind(
         options=options, value=control.start, description=control.label, style={"description_width": "initial"},
-        layout=widgets.Layout(width="340px", margin="0 24px 0 0"), **more,
+        layout=widgets.Layout(width=f"{max(340, 230 + 7 * len(control.label))}px", margin="0 24px 0 0"), **more,
     )  # fmt: skip
 
 

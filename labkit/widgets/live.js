@@ -19,12 +19,29 @@ const inked = (spec, el) => JSON.parse(spec.replaceAll(GREY, JSON.stringify(getC
 async function render({ model, el }) {
   const stage = el.appendChild(document.createElement("div"));
   const Plotly = await plotly(model);
+  let held = false; // a pointer is down: turning or zooming must not be interrupted by a redraw
+  let late = false;
   const draw = () => {
+    if (held) {
+      late = true;
+      return;
+    }
     const { data, layout } = inked(model.get("spec"), el);
+    stage.style.height = `${layout.height}px`; // plotly.js asks the page for the height when the width changes
+    const turned = stage._fullLayout?.scene?._scene?.getCamera(); // uirevision forgets a camera's first turn
+    if (turned) layout.scene = { ...layout.scene, camera: turned };
     return Plotly.react(stage, data, layout, { displaylogo: false, responsive: true });
   };
-  await draw();
-  model.on("change:spec", draw);
+  const hold = () => (held = true);
+  const release = () => {
+    held = false;
+    if (late) draw();
+    late = false;
+  };
+  model.on("change:spec", draw); // before the first drawing, which takes a while
+  stage.addEventListener("pointerdown", hold);
+  for (const end of ["pointerup", "pointercancel"]) globalThis.addEventListener(end, release);
+  draw();
   const watch = new ResizeObserver(() => {
     if (stage.offsetParent) Plotly.Plots.resize(stage); // JupyterLab hides what is scrolled away
   });
@@ -35,6 +52,7 @@ async function render({ model, el }) {
     theme.disconnect();
     watch.disconnect();
     model.off("change:spec", draw);
+    for (const end of ["pointerup", "pointercancel"]) globalThis.removeEventListener(end, release);
     Plotly.purge(stage);
   };
 }

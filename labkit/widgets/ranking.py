@@ -32,8 +32,9 @@ def explore_ranking(num_relevant: int = 4) -> RankingExplorer | None:
     ]
     chosen = ("one hit at the top", "hits at 1, 3, 7, 10", "hits at 1 to 4")
     alt = (
-        "Three rankings with four relevant items. Recall@10 (any hit) is 100 % for all three; nDCG@10, MAP@R and AP@10 "
-        "with its four denominators tell them apart, and disagree about by how much."
+        "Three rankings with four relevant items. Recall@10 (any hit) is 100 % for all three, and AP@10 divided by the "
+        "hits for the first and the last; nDCG@10, MAP@R and AP@10 with its other denominators tell all three apart, "
+        "and disagree about by how much."
     )
     explore(draw_named, controls, [{"name": name} for name in chosen], alt, live=False)
     return live

@@ -51,7 +51,8 @@ def explore_embeddings(
 def describe(panels: Sequence[ExplorerData]) -> str:
     """What is to be seen, for those who see no figure."""
     return " Beside it: ".join(
-        f"{data.subtitle} of the run {data.title}: every point is the embedding of a sample, those alike lie together."
+        f"{data.subtitle} of the run {data.title}: every point is the embedding of a sample; similar ones lie close "
+        "together."
         for data in panels
     )
 
