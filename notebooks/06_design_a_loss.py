@@ -58,8 +58,8 @@ labkit.explore(
     [Control("network", "embedded by", tuple(counts), "an untrained network", menu=True)],
     [{"network": name} for name in counts],
     "Share of the gradient that goes to positives with at most R negatives before them, for PNP-O, I_b, D_s and D_q. "
-    "The curves of D_q rise first: it works on the positives that are nearly right. O and I_b give most of theirs to "
-    "positives that are far back.",
+    "The curves of D_q rise earliest: it works on the positives that are nearly right. With the untrained network O and "
+    "I_b give most of theirs to positives that are far back.",
 )
 
 # %% jupyter={"source_hidden": true}
@@ -116,7 +116,8 @@ labkit.explore(
     [ALPHA, B],
     [{"alpha": 1.0, "b": 4.0}, {"alpha": 2.0, "b": 1.0}, {"alpha": 4.0, "b": 0.5}],
     "Derivatives of the five published variants over R, at three settings of α and b. O is constant; I_u and I_b rise, "
-    "I_b towards its bound 1/b; D_s and D_q fall, D_q from the value α, the faster the larger α is.",
+    "I_b towards its bound 1/b; D_s and D_q fall, D_q from the value α, the faster the larger α is. I_u is drawn as the "
+    "paper prints its loss; the next section says why it does not begin at 0.",
 )
 
 # %% [markdown]
@@ -185,7 +186,8 @@ LOSSES = {
 # %% [markdown]
 # Is it right? Autograd against finite differences; against the library; and the derivatives with respect to $R$ against
 # the printed ones. Here the second slip shows: the printed derivatives leave out the factor $1 / |S_P|$ of the losses
-# that they belong to (E-PNP-2). It changes nothing as long as all classes have the same size.
+# that they belong to (E-PNP-2). As long as all classes have the same size it is only a
+# constant factor.
 
 # %%
 embeddings = torch.randn(12, 8, dtype=torch.float64, requires_grad=True)
@@ -301,10 +303,10 @@ labkit.explore(
 alphas, bs = ("0.5", "2.0", "4.0", "8.0"), ("1.0", "2.0", "8.0")
 steepness = labkit.experiment("omniglot", ["pnp-dq"], retrain=RETRAIN)
 for alpha in alphas:
-    steepness += labkit.experiment("omniglot", ["pnp-dq"], retrain=RETRAIN, alpha=alpha)
+    steepness += labkit.experiment("omniglot", ["pnp-dq"], retrain=RETRAIN, quiet=True, alpha=alpha)
 boundary = labkit.experiment("omniglot", ["pnp-ib"], retrain=RETRAIN)
 for b in bs:
-    boundary += labkit.experiment("omniglot", ["pnp-ib"], retrain=RETRAIN, b=b)
+    boundary += labkit.experiment("omniglot", ["pnp-ib"], retrain=RETRAIN, quiet=True, b=b)
 names = {"omniglot_pnp-dq": "D_q, α = 1", "omniglot_pnp-ib": "I_b, b = 4"}
 names |= {f"omniglot_pnp-dq_alpha={alpha}": f"D_q, α = {float(alpha):g}" for alpha in alphas}
 names |= {f"omniglot_pnp-ib_b={b}": f"I_b, b = {float(b):g}" for b in bs}
@@ -322,7 +324,7 @@ labkit.explore(
 # little (71.9 % at 1, 73.1 % at 8) and leaves it far behind D_q.
 
 # %% [markdown]
-# ## The paper's number and ours
+# ## The paper's numbers and ours
 #
 # The paper's Tables 1 and 2: ResNet-50 from ImageNet weights, photos of products (SOP) and of cars (VehicleID), batches
 # of 112, one seed. Ours: a small network from scratch, drawings of characters, batches of 128. Absolute numbers cannot
@@ -462,7 +464,7 @@ labkit.check.pnp_dq(pnp_dq)
 # We train the toy with it and with the right sign.
 #
 # **A derivative of zero.** `0*R` is a fine formula, and the network stays what it was. Note how good it is without
-# any training: the toy's untrained network is a strong baseline.
+# any training, in two of three seeds: the toy's untrained network is a strong baseline.
 #
 # **α far too large, from scratch.** The loss of every positive that is not nearly right is 1 to many digits, and its
 # gradient is gone.

@@ -41,7 +41,10 @@ labkit.start()
 # wins.
 
 # %%
+import textwrap
+
 import numpy as np
+from IPython.display import Markdown
 
 from labkit import papers
 from labkit.figures import seeds
@@ -75,7 +78,7 @@ labkit.predict(
 # ## How wide is a mean?
 #
 # Let $x_1, \dots, x_n$ be the results of $n$ seeds, with mean $\bar x$ and standard deviation $s$ (divided by $n - 1$).
-# If they scatter normally, the true mean lies in Student's interval in 95 % of the tables:
+# If they are normally distributed, the true mean lies in Student's interval in 95 % of the tables:
 #
 # $$\bar x \pm t_{n-1}\,\frac{s}{\sqrt n}$$
 #
@@ -143,9 +146,9 @@ labkit.explore(
 # %%
 labkit.show(
     seeds.coverage(trials=400 if labkit.fast() else 4000),
-    "Share of simulated tables whose interval holds the true mean, against the number of seeds. Student's interval holds "
-    "it in 95 % for every number of seeds. The percentile bootstrap holds it in about half of the tables with two seeds "
-    "and three quarters with three. Mean ± standard error never reaches 70 %.",
+    "Share of simulated tables whose interval contains the true mean, against the number of seeds. Student's interval "
+    "contains it in 95 % for every number of seeds. The percentile bootstrap contains it in about half of the tables with two seeds "
+    "and 72 % with three. Mean ± standard error never reaches 70 %.",
 )
 
 # %% [markdown]
@@ -167,17 +170,17 @@ trained = [run for run in omniglot if run.loss != "untrained"]
 labkit.show(
     results(trained, "R@1"),
     "Recall@1 on unseen Omniglot characters for every loss: seeds, mean, and 95 % interval of the mean. Many intervals "
-    "overlap: the order of neighbours in this table is not a result.",
+    "overlap: the order of most neighbours in this table is not a result.",
 )
 
 # %% [markdown]
-# The untrained network scores about 20 %. A table without that row hides how much of a number is the network's own.
+# The untrained network, left out of the figure to keep its scale, scores about 19 %. A table without that row hides how much of a number is the network's own.
 # Training budgets can turn an order round, too: [lesson 8](08_proxies.ipynb) shows it.
 #
 # ### The best of many looks
 #
 # Some released code evaluates on the test set after every epoch and reports the best (dml_cross_entropy, the base of
-# SGSL's code). How much does picking give? Our runs look at *validation* alphabets ten times on the way. Take the best of
+# SGSL's code). How much does picking the best gain? Our runs look at *validation* alphabets ten times on the way. Take the best of
 # these looks instead of the last:
 
 # %%
@@ -186,7 +189,7 @@ display(gain.head(8).round(2).rename(columns={"mean": "gain (points)", "max": "l
 print(f"mean over all losses: {gain['mean'].mean():+.2f} points, for nothing but looking ten times")
 
 # %% [markdown]
-# ## The paper's claims and ours
+# ## The papers' claims and ours
 #
 # A claim here is one or more paired differences. It *held* if the 95 % interval of every difference lies on the claimed
 # side of zero, is *mixed* if only some do, and *did not hold* if none does. "Did not hold" says that three seeds at our
@@ -195,7 +198,7 @@ print(f"mean over all losses: {gain['mean'].mean():+.2f} points, for nothing but
 
 # %%
 for paper in ("pnp", "slides", "mpa", "sgsl"):
-    print(papers.PAPERS[paper].title)
+    display(Markdown(f"**{papers.PAPERS[paper].title}**"))
     labkit.claims(paper)
 
 # %% [markdown]
@@ -222,7 +225,7 @@ display(papers.pivot("pnp", "1"))
 
 # %%
 for name in ("E-SG-5", "E-SL-6", "E-SL-8", "E-SL-9"):
-    print(f"{name}: {papers.errata()[name]}\n")
+    print(textwrap.fill(f"{name}: {papers.errata()[name]}", 110), end="\n\n")
 
 # %% [markdown]
 # ## Your own loss, your own run
@@ -245,7 +248,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-folder = Path(tempfile.mkdtemp())
+thrown_away = tempfile.TemporaryDirectory()  # with the kernel
+folder = Path(thrown_away.name)
 (folder / "mine.py").write_text("""
 from labkit import losses
 

@@ -1,5 +1,6 @@
 """Every lesson has all parts of a lesson, is in step with its notebook, links to what exists, and runs."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -37,7 +38,7 @@ def test_a_lesson_has_all_its_parts(source):
     text, code = texts(source, "markdown"), texts(source, "code")
     for part in (
         r"About \d+ minutes", "You need:", "## What you will be able to do", "## First, the real thing",
-        "## An experiment", "## The paper's", "## What the released code does differently", "## Exercises",
+        "## An experiment", r"## The paper('s|s')", "## What the released code does differently", "## Exercises",
         "## Break it", "## Can you answer these", "## Summary", "## Reading",
     ):  # fmt: skip
         assert re.search(part, text), f"{source.name} lacks {part!r}"
@@ -56,6 +57,25 @@ def test_links_lead_somewhere(source):
     for target in LINK.findall(texts(source, "markdown")):
         if not target.startswith(("http:", "https:")):
             assert (source.parent / target).exists(), f"{source.name}: {target}"
+
+
+@each_lesson
+def test_what_an_explorer_draws_does_not_change_in_later_cells(source):
+    """A lambda looks its names up when a control is moved: after all cells have run."""
+    tree = ast.parse(texts(source, "code"))
+    local = (ast.FunctionDef, ast.ListComp, ast.DictComp, ast.GeneratorExp)
+    inside = {id(node) for block in ast.walk(tree) if isinstance(block, local) for node in ast.walk(block)}
+    stored = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    explored = [node.args[0] for node in ast.walk(tree) if isinstance(node, ast.Call) and is_explore(node.func)]
+    for drawing in (node for node in explored if isinstance(node, ast.Lambda)):
+        used = {node.id for node in ast.walk(drawing) if isinstance(node, ast.Name)}
+        used -= {argument.arg for argument in drawing.args.args}
+        later = {n.id for n in stored if id(n) not in inside and n.lineno > drawing.lineno}
+        assert not used & later, f"{source.name}: set again after an explorer that uses it: {used & later}"
+
+
+def is_explore(function):
+    return isinstance(function, ast.Attribute) and function.attr == "explore"
 
 
 @each_lesson

@@ -31,11 +31,13 @@ def experiment(
     losses: Sequence[str],
     seeds: Sequence[int] = (0, 1, 2),
     retrain: bool = False,
+    quiet: bool = False,
     **settings: str,
 ) -> list[Run]:
     """Runs of several losses and seeds; settings as after `--set`, e.g. `**{"data.layout": "ring"}`.
 
     Recorded runs that are missing are named and left out. With retrain=True all are trained here, finished ones kept.
+    quiet: say only what is missing.
     """
     from labkit.training.queue import Job, run_queue
 
@@ -48,7 +50,8 @@ def experiment(
     missing = [run_id for run_id in wanted if run_id not in runs]
     origin = "trained here" if retrain else "recorded (data/runs)"
     devices = ", ".join(sorted({run.device for run in found}))
-    print(f"{len(found)} of {len(wanted)} runs, {origin}{f', {devices}' if devices else ''}")
+    if not quiet:
+        print(f"{len(found)} of {len(wanted)} runs, {origin}{f', {devices}' if devices else ''}")
     if missing:
         some = ", ".join(missing[:3]) + (", …" if len(missing) > 3 else "")
         print(f"{len(missing)} are not there yet ({some}): `make runs` makes them")

@@ -57,7 +57,9 @@ def parents(similarity: float) -> go.Figure:
     traces = [
         go.Scatter(x=a, y=y, name=name, line=style.line(number)) for number, (name, y) in enumerate(curves.items())
     ]
-    return style.figure(*traces, x="mixing weight a", y="similarity", title=f"s(x, z) = {similarity:g}")
+    fig = style.figure(*traces, x="mixing weight a", y="similarity", title=f"s(x, z) = {similarity:g}")
+    fig.update_yaxes(range=[-0.55, 1.05])
+    return fig
 
 
 def batch_difficulty(

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from labkit.runs.read import Run
 
 
+HOVER = "%{y}: %{x:.4g}"
+NAMES = {"intra": "mean distance within a class", "inter": "mean distance between classes"}
+
+
 def results(
     runs: Iterable[Run], metric: str = "R@1", names: Mapping[str, str] | None = None, split: str = "test"
 ) -> go.Figure:
@@ -29,17 +33,20 @@ def results(
     half = ((frame["high"] - frame["mean"]) * scale).fillna(0.0)
     points = [(scale * value, name) for name, values in zip(shown, frame["values"]) for value in values]
     seeds = go.Scatter(
-        x=[x for x, _ in points], y=[y for _, y in points], mode="markers", name="one seed",
+        x=[x for x, _ in points], y=[y for _, y in points], mode="markers", name="one seed", hovertemplate=HOVER,
         marker={"symbol": "circle", "size": 7, "color": style.COLORS[4]},
     )  # fmt: skip
     means = go.Scatter(
-        x=list(scale * frame["mean"]), y=shown, mode="markers", name="mean, 95 % interval",
+        x=list(scale * frame["mean"]), y=shown, mode="markers", name="mean, 95 % interval", hovertemplate=HOVER,
         marker={"symbol": "diamond", "size": 10, "color": style.COLORS[0]},
         error_x={"type": "data", "array": list(half), "color": style.COLORS[0], "thickness": 2, "width": 5},
     )  # fmt: skip
-    fig = style.figure(seeds, means, x=f"{split} {metric}{unit}", height=130 + 28 * len(frame))
+    what = f"{NAMES[metric]} ({split})" if metric in NAMES else f"{split} {metric}{unit}"
+    fig = style.figure(seeds, means, x=what, height=130 + 28 * len(frame))
     fig.update_layout(margin={"l": 30 + 8 * max(map(len, shown), default=10)})
     fig.update_yaxes(categoryorder="array", categoryarray=shown)
+    if is_share(metric):
+        fig.update_xaxes(minallowed=-1, maxallowed=101)  # an interval of a mean may pass 0 and 100 %; nothing else can
     return fig
 
 

@@ -76,12 +76,12 @@ def soft_maximum(others: str, gamma: float) -> go.Figure:
     gap, bound = lse(cosines, gamma) - largest, np.log(count) / gamma
     fig = style.figure(
         go.Scatter(x=x, y=largest + np.log(count) / x, name="maximum + log(C−1)/γ", line=style.line(1)),
-        go.Scatter(x=x, y=[lse(cosines, g) for g in x], name="LSE^γ", line=style.line(0)),
+        go.Scatter(x=x, y=[lse(cosines, g) for g in x], name="LSE with γ", line=style.line(0)),
         go.Scatter(x=x, y=np.full(len(x), largest), name="maximum", line=style.line(2)),
         go.Scatter(
             x=[gamma], y=[largest + gap], mode="markers", name="the chosen γ", marker=style.marker(5, size=13)
         ),
-        x="γ", y="value (cosine)", title=f"γ = {gamma:g}: {gap:.3f} above the maximum, at most {bound:.3f}",
+        x="γ", y="value", title=f"γ = {gamma:g}: {gap:.3f} above the maximum, at most {bound:.3f}",
     )  # fmt: skip
     fig.update_xaxes(type="log", tickvals=[0.5, 1, 3, 10, 30, 100], ticktext=["0.5", "1", "3", "10", "30", "100"])
     fig.update_yaxes(range=[largest - 0.25, largest + min(10.0, 2.2 * np.log(count) + 0.2)])
@@ -100,7 +100,9 @@ def shares(others: str, gamma: float) -> go.Figure:
         x=names, y=percent, marker={"color": style.COLORS[0]}, text=[f"{p:.1f}" for p in percent],
         textposition="outside", cliponaxis=False,
     )  # fmt: skip
-    fig = style.figure(bars, x="other class: its cosine", y="share of the gradient (%)", title=f"γ = {gamma:g}")
+    count = len(OTHERS[others])
+    title = f"γ = {gamma:g}" + (f"; five of the {count} other classes" if count > len(cosines) else "")
+    fig = style.figure(bars, x="other class: its cosine", y="share of the gradient (%)", title=title)
     fig.update_yaxes(range=[0, 112])
     fig.update_xaxes(tickvals=list(range(len(names))), ticktext=[f"{c:g}" for c in cosines])
     return fig

@@ -106,6 +106,9 @@ def dress(axes: Axes, fig: go.Figure, title: str) -> None:
             low, high = settings.range
             limits = (10**low, 10**high) if settings.type == "log" else (low, high)
             getattr(axes, f"set_{name}lim")(*limits)
+        elif settings.minallowed is not None:
+            low, high = getattr(axes, f"get_{name}lim")()
+            getattr(axes, f"set_{name}lim")(max(low, settings.minallowed), min(high, settings.maxallowed))
         elif settings.autorange == "reversed" and not axes.images:  # an image has its first row on top already
             getattr(axes, f"invert_{name}axis")()
         if settings.ticktext is not None and settings.tickvals is not None:

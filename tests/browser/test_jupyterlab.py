@@ -18,6 +18,14 @@ CELLS = (
     "labkit.predict('Is G(0) one half?', ['yes', 'no'], 'yes', 'For every τ.')",
     "def soft_rank(similarity, tau):\n    raise NotImplementedError\nlabkit.check.soft_rank(soft_rank)",
 )
+SPACE = (
+    "import labkit, plotly.graph_objects as go\nfrom labkit.figures import style\n"
+    "from labkit.widgets.explorer import Control\n"
+    "def draw(n):\n"
+    "    points = go.Scatter3d(x=[0, 1, n], y=[0, n, 1], z=[0, 1, 1], mode='markers')\n"
+    "    return style.figure(points, title=f'n = {n}')\n"
+    "labkit.explore(draw, [Control('n', 'n', (1, 2, 3), 1)], [{'n': 1}], 'Three points.')",
+)
 # what Python holds stands in the page as text
 POINTS = (
     f"import json, sys\nsys.path.insert(0, {str(Path(__file__).parent)!r})\n"
@@ -33,7 +41,7 @@ POINTS = (
 def lab(tmp_path_factory):
     """The address of JupyterLab on a folder with one small lesson, and points to catch."""
     tmp_path = tmp_path_factory.mktemp("lab")
-    for name, cells in (("lesson", CELLS), ("points", POINTS)):
+    for name, cells in (("lesson", CELLS), ("space", SPACE), ("points", POINTS)):
         notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in cells])
         notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
         nbformat.write(notebook, tmp_path / f"{name}.ipynb")
@@ -66,6 +74,12 @@ def test_an_explorer_answers_in_jupyterlab(lab, page):
     first.locator("text=τ = 0.2").wait_for(timeout=30_000)
     assert first.evaluate(zoom) == -0.2
     assert plots.count() == 2
+    height = "plot => plot.offsetHeight"
+    before, width, window = first.evaluate(height), first.evaluate("plot => plot._fullLayout.width"), page.viewport_size
+    page.set_viewport_size({"width": window["width"] - 300, "height": window["height"]})
+    page.wait_for_function("([plot, width]) => plot._fullLayout.width < width", arg=[first.element_handle(), width])
+    assert first.evaluate(height) == before > 300  # it does not collapse when the page becomes narrower
+    page.set_viewport_size(window)
     ink = """plot => {
         const rgb = (color) => color.match(/\\d+/g).slice(0, 3).join();
         return rgb(getComputedStyle(plot.querySelector(".gtitle")).fill) === rgb(getComputedStyle(plot).color);
@@ -80,6 +94,30 @@ def test_an_explorer_answers_in_jupyterlab(lab, page):
     assert page.get_by_text("Commit my guess").count() == 1
     assert page.get_by_text("Not written yet").count() == 1
     assert page.locator("img[alt='Steps and sigmoids.']").count() == 1
+
+
+@pytest.mark.browser
+@pytest.mark.timeout(240)
+def test_a_turned_figure_stays_turned_when_it_is_drawn_anew(lab, page):
+    run_all(page, lab % "space")
+    plot = page.locator(".js-plotly-plot").first
+    plot.locator("canvas").first.wait_for(timeout=120_000)
+    plot.scroll_into_view_if_needed()
+    eye = "plot => Object.values(plot._fullLayout.scene._scene.getCamera().eye)"
+    start, box = plot.evaluate(eye), plot.bounding_box()
+    middle = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(*middle)
+    page.mouse.down()
+    page.mouse.move(middle[0] + 80, middle[1] + 20, steps=8)
+    page.mouse.up()
+    page.wait_for_function(f"([plot, eye]) => ({eye})(plot).join() !== eye.join()", arg=[plot.element_handle(), start])
+    page.wait_for_timeout(500)
+    turned = plot.evaluate(eye)
+    handle = page.locator(".noUi-handle").first
+    handle.focus()
+    handle.press("ArrowRight")
+    plot.locator("text=n = 2").wait_for(timeout=30_000)
+    assert plot.evaluate(eye) == pytest.approx(turned, abs=0.02)
 
 
 @pytest.mark.browser

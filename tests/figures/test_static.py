@@ -86,3 +86,47 @@ def test_a_legend_with_long_names_is_not_cut_off():
     box, whole = page.legends[0].get_window_extent(), page.bbox
     assert box.x0 >= whole.x0
     assert box.x1 <= whole.x1
+
+
+def test_one_name_with_two_looks_is_explained_in_each_panel():
+    def panel(number):
+        return style.figure(go.Scatter(x=[1], y=[1], mode="markers", name="softmax", marker=style.marker(number)))
+
+    assert len(small_multiples([panel(0), panel(0)]).legends) == 1
+    page = small_multiples([panel(0), panel(1)])
+    assert not page.legends
+    assert all(axes.get_legend().get_texts()[0].get_text() == "softmax" for axes in page.axes)
+
+
+def test_a_filled_area_is_filled_and_a_legend_shows_line_and_mark():
+    line = go.Scatter(
+        x=[0, 1], y=[1, 2], fill="tozeroy", mode="lines+markers", name="area", line=style.line(1),
+        marker=style.marker(1),
+    )  # fmt: skip
+    page = small_multiples([style.figure(line)])
+    filled = page.axes[0].collections[0].get_paths()[0].vertices
+    assert filled[:, 1].min() == 0
+    assert filled[:, 1].max() == 2
+    page.canvas.draw()
+    (entry,) = [box for box in page.legends[0].findobj() if type(box).__name__ == "DrawingArea"]
+    assert {type(part).__name__ for part in entry.get_children()} == {"Line2D", "PathCollection"}
+
+
+def test_names_of_points_stay_inside_and_off_one_another():
+    def texts(*places):
+        x, y = zip(*places)
+        named = go.Scatter(x=x, y=y, mode="markers+text", text=[f"loss number {i}" for i in range(len(x))])
+        fig = style.figure(named)
+        fig.update_xaxes(range=[0, 1])
+        fig.update_yaxes(range=[0, 1])
+        page = small_multiples([fig])
+        page.canvas.draw()
+        frame = page.axes[0].get_window_extent()
+        boxes = [text.get_window_extent() for text in page.axes[0].texts]
+        assert all(frame.x0 <= box.x0 and box.x1 <= frame.x1 for box in boxes)
+        assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+        return len(boxes)
+
+    assert texts((0.99, 0.5), (0.01, 0.99)) == 2
+    assert texts((0.5, 0.5), (0.5, 0.5)) == 2
+    assert texts(*[(0.5, 0.5)] * 7) == 4  # for the others there is no room
