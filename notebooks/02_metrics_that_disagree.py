@@ -39,6 +39,8 @@ labkit.start()
 # compute it as the MPA paper does. Three answers.
 
 # %%
+import textwrap
+
 import torch
 from pytorch_metric_learning.utils.accuracy_calculator import AccuracyCalculator
 from torchmetrics.functional.retrieval import retrieval_average_precision, retrieval_normalized_dcg
@@ -245,7 +247,8 @@ print(f"CSC {csc(embeddings, labels).item():.6f}, library {metrics.csc(embedding
 nudged = embeddings.detach() + 1e-6 * torch.randn(12, 5, dtype=torch.float64)
 before, after = (metrics.evaluate(e, labels, ks=(1, 5), progress=False) for e in (embeddings.detach(), nudged))
 same = [name for name in before if before[name] == after[name]]
-print("unchanged by a nudge of 0.000001:", ", ".join(name for name in same if name not in ("queries", "skipped")))
+unchanged = ", ".join(name for name in same if name not in ("queries", "skipped"))
+print(textwrap.fill(f"unchanged by a nudge of 0.000001: {unchanged}", 110))
 print("changed:", ", ".join(name for name in before if name not in same))
 
 # %% [markdown]

@@ -13,9 +13,10 @@ import csv
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1]))
@@ -59,8 +60,7 @@ SPRITES = {
 }
 
 
-@dataclass(frozen=True)
-class Trials:
+class Trials(NamedTuple):
     """What every loss is tried with; steps are half of what the comparison trains."""
 
     losses: tuple[str, ...]

@@ -130,7 +130,18 @@ def results(runs: list[Run]) -> str:
         seconds = [run.summary["cpu_seconds"] for run in runs if run.group == group and run.summary]
         seeds = tables["R@1"].loc[group, "n"]
         lines.append(f"| {group} | {seeds} | {' | '.join(cells)} | {sum(seconds) / len(seconds):.0f} |")
+    lines += worse_than_untrained(runs)
     return "\n".join(lines) + "\n"
+
+
+def worse_than_untrained(runs: list[Run]) -> list[str]:
+    """A sentence on what ended below where it began, if anything did."""
+    frame = table(runs).sort_values("mean", ascending=False)
+    untrained = frame.loc[frame["loss"] == "untrained", "mean"]
+    trained = frame[~frame["loss"].isin(["untrained", "pixels"])]
+    below = [] if untrained.empty else list(trained.loc[trained["mean"] < untrained.iloc[0], "group"])
+    steps = max((run.summary["steps"] for run in runs if run.group in below and run.summary), default=0)
+    return ["", f"Below the untrained network after {steps} steps: {', '.join(below)}."] if below else []
 
 
 def cell(frame, group: str, metric: str) -> str:

@@ -31,11 +31,12 @@ def partners() -> go.Figure:
     import plotly.graph_objects as go
 
     sizes = [2, 4, 8, 16, 32, 64, 128, 256, 512]
+    between = sorted({round(2 ** (n / 4)) for n in range(4, 37)})
     traces = []
     for number, (name, (images, classes, batch)) in enumerate(TRAINING_SETS.items()):
-        share = [100 * share_with_positive(images, classes, size) for size in sizes]
+        share = [100 * share_with_positive(images, classes, size) for size in between]
         traces.append(
-            go.Scatter(x=sizes, y=share, mode="lines", name=f"{name}, {classes:,} classes", line=style.line(number))
+            go.Scatter(x=between, y=share, mode="lines", name=f"{name}, {classes:,} classes", line=style.line(number))
         )
         here = 100 * share_with_positive(images, classes, batch)
         traces.append(

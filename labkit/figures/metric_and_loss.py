@@ -70,13 +70,14 @@ def on_the_circle(angle: float) -> go.Figure:
             x=x[kind].tolist(), y=y[kind].tolist(), mode="markers+text", name=name,
             marker=style.marker(number, size=13), text=[f"rank {r}" for r in rank[kind].tolist()],
             textposition="top right", cliponaxis=False,
+            hovertext=[f"{name} at {a:g}°" for a in angles[kind].tolist()], hoverinfo="text",
         )
         for kind, name, number in kinds
     ]  # fmt: skip
     turned = torch.deg2rad(torch.tensor(angle))
     query = go.Scatter(
         x=[0.86 * float(turned.cos())], y=[0.86 * float(turned.sin())], mode="markers", name="query",
-        marker=style.marker(6, size=16),
+        marker=style.marker(6, size=16), hovertext=f"query at {angle:g}°", hoverinfo="text",
     )  # fmt: skip
     circle = go.Scatter(
         x=arc.cos().tolist(), y=arc.sin().tolist(), mode="lines", showlegend=False, hoverinfo="skip",

@@ -95,7 +95,10 @@ def weights(slope: Tensor) -> list[Any]:
         )
         for c, (y, weight) in enumerate(zip(rows, slope[0].tolist()))
     ]  # fmt: skip
-    said = ["∂L/∂S(x, c)", *(f"{name} {weight:+.2f}" for name, weight in zip(CLASSES, slope[0].tolist()))]
+    said = [
+        "∂L/∂S(x, c)",
+        *(f"{name} {round(weight, 2) + 0.0:+.2f}" for name, weight in zip(CLASSES, slope[0].tolist())),
+    ]
     traces.append(
         go.Scatter(
             x=[-0.55] * 4, y=[0.4, *(y - 0.015 for y in rows)], text=said, mode="text", textposition="middle right",
@@ -147,7 +150,11 @@ def gradient_arrows(angle: int, loss: str, centers: int) -> go.Figure:
             textfont={"size": style.FONT_SIZE + 3},
         )
     )  # fmt: skip
-    fig = style.figure(*traces, title=f"{loss}, {w.shape[1]} a class: L = {value:.2f}", height=560)
+    fig = style.figure(
+        *traces,
+        title=f"{loss}, {w.shape[1]} {'proxy' if w.shape[1] == 1 else 'proxies'} a class: L = {value:.2f}",
+        height=560,
+    )
     fig.update_xaxes(range=[-1.5, 1.5], visible=False, showgrid=False, zeroline=False)
     fig.update_yaxes(range=[-1.3, 1.3], visible=False, showgrid=False, zeroline=False, scaleanchor="x")
     fig.update_layout(margin={"l": 10, "r": 10, "b": 10})

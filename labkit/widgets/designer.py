@@ -94,7 +94,8 @@ def curve(function: Derivative, y: str, number: int) -> go.Figure:
     """A function of R; points are closer together near 0, where most bend."""
     import plotly.graph_objects as go
 
-    R = LARGEST * torch.linspace(0, 1, 61, dtype=torch.float64) ** 2
+    even = LARGEST * torch.linspace(0, 1, 61, dtype=torch.float64) ** 2
+    R = torch.cat([even, torch.tensor(AT, dtype=torch.float64)]).unique()  # sorted; points that are set are corners
     found = function(R)
     line = go.Scatter(
         x=[round(v, 4) for v in R.tolist()], y=[float(f"{v:.5g}") for v in found.tolist()], mode="lines",
