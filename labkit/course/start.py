@@ -5,13 +5,15 @@ from __future__ import annotations
 import platform
 
 # JupyterLab's dark theme leaves some things as they are on white: drawings of lines are turned dark with their hues
-# kept, a menu's arrow becomes light. Folded hints and solutions keep their distance from what follows.
+# kept, a menu's arrow becomes light. Words of figures are grey (labkit.figures.style.TEXT); the page's ink reads
+# better. Folded hints and solutions keep their distance from what follows.
 LOOK = """<style>
 body[data-jp-theme-light="false"] img.labkit-lines { filter: invert(0.93) hue-rotate(180deg); }
 body[data-jp-theme-light="false"] .jupyter-widgets > select {
   background-image: url("data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 18 18'%3E\
 %3Cpath fill='%23ddd' d='M5.2 5.9 9 9.7l3.8-3.8 1.2 1.2-4.9 5-4.9-5z'/%3E%3C/svg%3E");
 }
+.jp-OutputArea .js-plotly-plot text[style*="rgb(118, 118, 118)"] { fill: var(--jp-content-font-color1) !important; }
 .jp-RenderedHTMLCommon details { margin-bottom: 1em; }
 </style>"""
 

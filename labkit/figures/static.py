@@ -58,8 +58,6 @@ def small_multiples(
                     labelled.setdefault(trace.name, handle)
                     looks.setdefault(trace.name, set()).add(look_of(trace, position))
         dress(axes, fig, titles[number] if titles else fig.layout.title.text or "")
-        if not solid:
-            name_points(axes, fig)
         panels.append((axes, labelled))
     scale = 2.5 if any(axes.name == "3d" for axes, _ in panels) else 1.0  # points in space are small
     if all(len(kinds) == 1 for kinds in looks.values()):
@@ -76,6 +74,11 @@ def small_multiples(
                 labelled.values(), labelled.keys(), loc="upper center", bbox_to_anchor=(0.5, -0.22), fontsize=8,
                 frameon=False, ncols=legend_columns(labelled, PANEL[0]), markerscale=scale,
             )  # fmt: skip
+    if any("text" in (trace.mode or "") for fig in figures for trace in fig.data if trace.type.startswith("scatter")):
+        page.draw_without_rendering()  # places are known only after the layout
+        for (axes, _), fig in zip(panels, figures):
+            if axes.name != "3d":
+                name_points(axes, fig)
     return page
 
 
@@ -104,7 +107,12 @@ def dress(axes: Axes, fig: go.Figure, title: str) -> None:
             getattr(axes, f"set_{name}scale")("log")
         if settings.range:
             low, high = settings.range
-            limits = (10**low, 10**high) if settings.type == "log" else (low, high)
+            room = (
+                1.1
+                if name == "x" and any(trace.type == "bar" and trace.orientation == "h" for trace in fig.data)
+                else 1
+            )
+            limits = (10**low, 10**high) if settings.type == "log" else (low, room * high)  # for numbers beside bars
             getattr(axes, f"set_{name}lim")(*limits)
         elif settings.minallowed is not None:
             low, high = getattr(axes, f"get_{name}lim")()
@@ -162,26 +170,25 @@ NAME = {"left": 4, "right": -4}, {"bottom": 3, "top": -3}  # distance from the p
 
 def name_points(axes: Axes, fig: go.Figure) -> None:
     """Words beside points, each inside the frame and on no other; a word that has no such place is left out."""
-    size = (0.78 * 72 * PANEL[0], 0.68 * 72 * PANEL[1])  # a panel's frame, roughly, in typographic points
+    unit = axes.figure.dpi / 72  # of a typographic point, in pixels
+    frame = axes.get_window_extent()
     taken: list[tuple[float, float, float, float]] = []
     named = [trace for trace in fig.data if trace.type.startswith("scatter") and "text" in (trace.mode or "")]
     named = [trace for trace in named if trace.visible in (None, True)]
     for x, y, text in ((x, y, plain(str(t))) for trace in named for x, y, t in zip(trace.x, trace.y, trace.text) if t):
-        place = axes.transAxes.inverted().transform(
-            axes.transData.transform((axes.convert_xunits(x), axes.convert_yunits(y)))
-        )
-        width, height = 4.6 * len(text), 9.0
+        place = axes.transData.transform((axes.convert_xunits(x), axes.convert_yunits(y)))
+        width, height = 4.8 * unit * len(text), 9 * unit
         best: tuple[float, Any] | None = None
         for (across, dx), (up, dy) in product(NAME[0].items(), NAME[1].items()):
-            left = place[0] * size[0] + dx - (width if across == "right" else 0)
-            low = place[1] * size[1] + dy - (height if up == "top" else 0)
+            left = place[0] + dx * unit - (width if across == "right" else 0)
+            low = place[1] + dy * unit - (height if up == "top" else 0)
             box = (left, low, left + width, low + height)
-            outside = max(0.0, -left) + max(0.0, box[2] - size[0]) + max(0.0, -low) + max(0.0, box[3] - size[1])
+            outside = max(0.0, frame.x0 - left, box[2] - frame.x1, frame.y0 - low, box[3] - frame.y1)
             cost = 100 * outside + sum(overlap(box, other) for other in taken)
             if best is None or cost < best[0]:
                 best = (cost, (across, up, dx, dy, box))
         assert best is not None
-        if best[0] > 0.3 * width * height:
+        if best[0] > 0.1 * width * height:
             continue  # no room: two words on one another are no words
         across, up, dx, dy, box = best[1]
         taken.append(box)
@@ -240,8 +247,6 @@ def bar(axes: Axes, trace: Any, position: int) -> Any:
     )
     if trace.text is not None:
         axes.bar_label(bars, [plain(str(text)) for text in trace.text], fontsize=7, color=TEXT, padding=2)
-        if trace.orientation == "h":
-            axes.margins(x=0.14)  # room for the numbers
     return bars
 
 
