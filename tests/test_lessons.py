@@ -9,7 +9,7 @@ import pytest
 
 from labkit import notebooks
 from labkit.course.exercises import EXERCISES
-from labkit.course.overview import table_of_lessons
+from labkit.course.overview import table_of_lessons, verdict_counts
 from labkit.setup import ROOT
 
 SOURCES = sorted((ROOT / "notebooks").glob("*.py"))
@@ -93,6 +93,12 @@ def test_every_exercise_is_asked_in_exactly_one_lesson():
 def test_the_table_of_lessons_is_up_to_date():
     text = (ROOT / "notebooks" / "README.md").read_text(encoding="utf-8")
     assert table_of_lessons(ROOT / "notebooks") in text, "run `make notebooks`"
+
+
+def test_verdicts_are_counted_where_a_name_holds_a_bracket():
+    verdicts = [("pnp", "Fig. 8 (a)", "held"), ("pnp", "Table 1", "did not hold"), ("mpa", "Table 1", "held")]
+    assert verdict_counts('labkit.claims("pnp", "Fig. 8 (a)", "Table 1")', verdicts) == "1 held, 1 did not hold"
+    assert verdict_counts("labkit.claims(paper)", verdicts) == "2 held, 1 did not hold"
 
 
 @each_lesson

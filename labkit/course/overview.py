@@ -52,7 +52,7 @@ def row(path: Path, verdicts: list[tuple[str, str, str]]) -> str:
 def verdict_counts(text: str, verdicts: list[tuple[str, str, str]]) -> str:
     """How the claims that a lesson shows came out."""
     counts: Counter[str] = Counter()
-    for arguments in re.findall(r"labkit\.claims\(([^)]*)\)", text):
+    for arguments in re.findall(r'labkit\.claims\(((?:"[^"]*"|[^)"])*)\)', text):
         paper, *where = re.findall(r'"([^"]+)"', arguments) or [""]
         papers = [paper] if paper else sorted({p for p, _, _ in verdicts})
         counts.update(v for p, w, v in verdicts if p in papers and (not where or w in where))
