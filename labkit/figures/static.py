@@ -107,12 +107,9 @@ def dress(axes: Axes, fig: go.Figure, title: str) -> None:
             getattr(axes, f"set_{name}scale")("log")
         if settings.range:
             low, high = settings.range
-            room = (
-                1.1
-                if name == "x" and any(trace.type == "bar" and trace.orientation == "h" for trace in fig.data)
-                else 1
-            )
-            limits = (10**low, 10**high) if settings.type == "log" else (low, room * high)  # for numbers beside bars
+            lying = name == "x" and any(trace.type == "bar" and trace.orientation == "h" for trace in fig.data)
+            room = 1.1 if lying else 1.0  # for numbers beside bars
+            limits = (10**low, 10**high) if settings.type == "log" else (low, room * high)
             getattr(axes, f"set_{name}lim")(*limits)
         elif settings.minallowed is not None:
             low, high = getattr(axes, f"get_{name}lim")()

@@ -91,6 +91,7 @@ def test_an_explorer_answers_in_jupyterlab(lab, page):
     page.get_by_text("JupyterLab Dark", exact=True).click()
     page.wait_for_function(f"plot => getComputedStyle(plot).color !== '{light}'", arg=first.element_handle())
     page.wait_for_function(ink, arg=first.element_handle())
+    assert "invert" in page.locator("img.labkit-lines").first.evaluate("image => getComputedStyle(image).filter")
     assert page.get_by_text("Commit my guess").count() == 1
     assert page.get_by_text("Not written yet").count() == 1
     assert page.locator("img[alt='Steps and sigmoids.']").count() == 1
