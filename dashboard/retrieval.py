@@ -161,7 +161,7 @@ def explore(read: dict[str, tuple[Run, Points]]) -> None:
     st.caption("✓ and a solid frame: the query's class. ✗ and a dashed frame: another class. Under the cursor: its id.")
     found = {name: show_run(*read[name], query) for name in tables}
     grid = {name: one for name, one in found.items() if one is not None}
-    show_numbers(grid, len(first[1]) - 1)
+    show_numbers(grid, first[1].others)
     with st.expander("All queries, in this order", icon=":material/list:"):
         show_all(some, len(table), tables)
 

@@ -35,6 +35,8 @@ class Points:
     """Unit embeddings (n, d), float64, of test points, their labels (n,), ids and class names.
 
     kept: test points in the file, of which these are n; tested: test items of the data set, None if not known.
+    queries: where the data have a gallery, the first so many points are queries and the others the gallery; where they
+    have none (0), every point is a query among all others.
     """
 
     unit: Floats
@@ -43,6 +45,7 @@ class Points:
     class_names: tuple[str, ...]
     kept: int
     tested: int | None
+    queries: int = 0
 
     def __len__(self) -> int:
         """The number of points."""
@@ -54,8 +57,18 @@ class Points:
         return {name: i for i, name in enumerate(self.ids)}
 
     @property
+    def others(self) -> int:
+        """How many items a query is compared with."""
+        return len(self) - (self.queries or 1)
+
+    @property
     def told(self) -> str:
         """How many points these are, of how many."""
+        if self.queries:
+            of = "" if self.tested is None else f" of {self.tested:,}"
+            return (
+                f"among {self.others:,} recorded items of the gallery, for {self.queries:,}{of} test items as queries"
+            )
         thinned = f" (the first classes of {self.kept:,} recorded points)" if self.kept > len(self) else ""
         of = "" if self.tested is None else f" of {self.tested:,} test items"
         return f"among the {len(self):,} recorded points{thinned}{of}"
@@ -63,7 +76,7 @@ class Points:
 
 @dataclass(frozen=True)
 class Found:
-    """All other points (n − 1,) by falling similarity to a query, which are positives, and the query's metrics."""
+    """All other points, or the gallery, by falling similarity to a query, which are positives, the query's metrics."""
 
     order: Whole
     similarity: Floats
@@ -77,17 +90,25 @@ class Found:
 
 
 def read_points(run: Run, most: int = MOST) -> Points:
-    """The recorded test points; of more than `most` the first classes, as many as fit, the last perhaps cut."""
+    """The recorded test points, then those of the gallery if there is one.
+
+    Of more than `most` the first classes, as many as fit, the last perhaps cut.
+    """
+    import pandas as pd
+
     embeddings, samples = read_embedding_array(run), read_samples(run)
     if len(embeddings) != len(samples):
         raise RunError(f"run {run.id}: {len(embeddings)} embeddings but {len(samples)} samples")
     if "split" in samples:  # training points have labels of their own, which may be the same numbers
-        samples = samples[samples["split"] == "test"]
+        samples = samples[samples["split"].isin(["test", "gallery"])]
     kept = len(samples)
     if kept > most:
         samples = samples.sort_values("label", kind="stable")[:most].sort_index()
     if len(samples) < 2:
         raise RunError(f"run {run.id} has recorded {len(samples)} test points: a query needs another one to be found")
+    in_gallery = samples["split"] == "gallery" if "split" in samples else np.zeros(len(samples), dtype=bool)
+    queries = int((~in_gallery).sum()) if in_gallery.any() else 0
+    samples = pd.concat([samples[~in_gallery], samples[in_gallery]])
     rows = embeddings[samples.index.to_numpy()].astype(np.float64)
     if not np.isfinite(rows).all():
         raise RunError(f"run {run.id}: an embedding is not finite")
@@ -96,15 +117,16 @@ def read_points(run: Run, most: int = MOST) -> Points:
     tested = data.get("test") if isinstance(data, dict) else None
     return Points(
         rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12), samples["label"].to_numpy(np.int64),
-        tuple(samples["id"]), tuple(names.astype(str)), kept, tested if isinstance(tested, int) else None,
+        tuple(samples["id"]), tuple(names.astype(str)), kept, tested if isinstance(tested, int) else None, queries,
     )  # fmt: skip
 
 
 def rank(points: Points, queries: Whole) -> tuple[Whole, Floats]:
-    """For each query (Q,) all other points (Q, n − 1) by falling similarity, and the similarities."""
+    """For each query (Q,) the points it is compared with (Q, others) by falling similarity, and the similarities."""
     similarity = (points.unit[queries] @ points.unit.T).round(DIGITS)
-    similarity[np.arange(len(queries)), queries] = -np.inf  # the query goes to the end, which is cut off
-    order = np.argsort(-similarity, axis=1, kind="stable")[:, :-1]
+    similarity[np.arange(len(queries)), queries] = -np.inf  # what is no candidate goes to the end, which is cut off
+    similarity[:, : points.queries] = -np.inf
+    order = np.argsort(-similarity, axis=1, kind="stable")[:, : points.others]
     return order, np.take_along_axis(similarity, order, axis=1)
 
 
@@ -138,8 +160,12 @@ def per_query(points: Points) -> pd.DataFrame:
     import pandas as pd
 
     ranks = all_ranks(points)
-    _, number, sizes = np.unique(points.labels, return_inverse=True, return_counts=True)
-    counts = sizes[number] - 1  # positives of each query
+    asked = points.labels[: points.queries or len(points)]
+    known, sizes = np.unique(points.labels[points.queries :], return_counts=True)
+    place = np.searchsorted(known, asked).clip(max=len(known) - 1)
+    counts = np.where(known[place] == asked, sizes[place], 0)  # positives of each query
+    if not points.queries:
+        counts -= 1  # the query itself
     parts = []
     for count in np.unique(counts[counts > 0]):  # metrics take queries with equally many positives at once
         own = counts == count
@@ -156,8 +182,9 @@ def per_query(points: Points) -> pd.DataFrame:
 def all_ranks(points: Points) -> Whole:
     """Ranks of the first query's positives, of the second's, and so on, in one row."""
     found = []
-    for start in range(0, len(points), ROWS_AT_ONCE):
-        queries = np.arange(start, min(start + ROWS_AT_ONCE, len(points)))
+    asked = points.queries or len(points)
+    for start in range(0, asked, ROWS_AT_ONCE):
+        queries = np.arange(start, min(start + ROWS_AT_ONCE, asked))
         hit = points.labels[rank(points, queries)[0]] == points.labels[queries, None]
         found.append(hit.nonzero()[1] + 1)
     return np.concatenate(found)

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 from labkit.runs.process import is_alive
 from labkit.runs.read import RECORDED, find_runs
@@ -93,7 +94,7 @@ def test_a_wrong_setting_is_told_and_a_waiting_run_is_removed(page, serve, root)
     line.fill("tua=0.1")
     line.press("Enter")
     page.get_by_text("did you mean tau?").wait_for()
-    assert page.get_by_role("button", name="Start").is_disabled()
+    expect(page.get_by_role("button", name="Start")).to_be_disabled()
     assert not (root / "queue.json").exists()
     line.fill("steps=100000")
     line.press("Enter")

@@ -1,6 +1,7 @@
 """Retrieval among recorded points, against plain numpy loops, with ties, singletons, other splits and broken files."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -64,6 +65,33 @@ def test_the_metrics_are_those_of_the_library():
 
 def test_shuffled_classes_of_unequal_size():
     check(make([0, 1, 0, 2, 1, 1, 0, 2, 1, 0, 0, 3, 3]), range(13))
+
+
+def test_queries_are_compared_with_the_gallery_alone():
+    points = make([0, 1, 2, 3, 1, 0, 1, 2, 0, 9, 2], seed=3)
+    split = replace(points, queries=4)
+    table = per_query(split).set_index("id")
+    assert list(table.index) == ["s0", "s1", "s2"]  # the fourth has no positive in the gallery
+    for query in range(3):
+        alone = np.array([query, *range(4, 11)])
+        order, ranks, values = naive(points.unit[alone], points.labels[alone], 0)
+        found = find(split, query)
+        assert found.order.tolist() == [int(alone[i]) for i in order]
+        assert found.ranks == ranks
+        assert table.loc[f"s{query}", "first positive"] == ranks[0]
+        assert found.metrics == pytest.approx(table.loc[f"s{query}", list(found.metrics)].to_dict())
+        assert values["AP"] == pytest.approx(found.metrics["AP"])
+    assert find(split, 3).metrics == {}
+
+
+def test_a_recorded_run_with_a_gallery_has_queries_of_one_vendor_and_the_gallery_of_others():
+    points = read_points(open_run("emoji-vendor_pnp-dq_s0", RECORDED))
+    vendors = [name.rpartition("/")[2] for name in points.ids]
+    assert len(set(vendors[: points.queries])) == 1
+    assert not set(vendors[: points.queries]) & set(vendors[points.queries :])
+    assert len(per_query(points)) == points.queries
+    assert points.others == len(points) - points.queries
+    assert "items of the gallery, for 59 of" in points.told
 
 
 def test_equal_similarities_keep_the_order_of_the_file():
