@@ -63,13 +63,25 @@ def run_train(args: argparse.Namespace) -> int:
         print("\nTrain one with: python -m labkit train PRESET [--loss NAME] [--seed N] [--set KEY=VALUE]")
         return 0
     try:
-        if args.resume is not None:
-            return resume_one(args)
-        return train_all(args)
+        code = train_all(args) if args.resume is None else resume_one(args)
     except KeyboardInterrupt:
-        return 130
+        code = 130
     except EXPECTED as error:
-        return told(error)
+        code = told(error)
+    return leave(code)
+
+
+def leave(code: int) -> int:
+    """The exit code; one of several processes ends here and now.
+
+    Everything is written by then. Tidying up at exit, gloo's threads have been seen to abort a process whose training
+    was finished, and torchrun takes that for a failure of the whole run.
+    """
+    if int(os.environ.get("WORLD_SIZE", 1)) > 1:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    return code
 
 
 def train_all(args: argparse.Namespace) -> int:

@@ -83,9 +83,11 @@ def served(*arguments: str, health: str = "/_stcore/health", environment: dict[s
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(server.pid, 15)
-            server.wait(30)
+            with suppress(subprocess.TimeoutExpired):
+                server.wait(10)
             with suppress(ProcessLookupError):
                 os.killpg(server.pid, 9)  # Streamlit waits for open pages; nothing may be left behind
+            server.wait(10)
 
 
 def is_up(server: subprocess.Popen, address: str) -> bool:
