@@ -3,9 +3,9 @@
 import numpy as np
 import streamlit as st
 
-from labkit.widgets.embedding.data import ExplorerData
-from labkit.widgets.embedding.sheet import NO_SHEET
-from labkit.widgets.embedding.streamlit import embedding_explorer
+from labkit.explorers.embedding.data import ExplorerData
+from labkit.explorers.embedding.sheet import NO_SHEET
+from labkit.explorers.embedding.streamlit import embedding_explorer
 
 CLASSES = 10
 

@@ -6,11 +6,11 @@ from functools import partial
 import streamlit as st
 from common import as_text, choose_preset, devices, figure_names, finished_runs, legend_on_top, short_names, show_tabs
 
+from labkit.explorers.columns import side_by_side
 from labkit.figures.comparison import METRICS, cost_against_quality, differences, differences_to, profiles, shown
 from labkit.figures.results import results, training_curves
 from labkit.figures.static import small_multiples
 from labkit.runs import table, to_csv, to_latex
-from labkit.widgets.columns import side_by_side
 
 BASELINES = ("untrained", "pixels")  # not trained: far below, and yet in every table
 CURVES = 7  # lines that colours and dashes can tell apart

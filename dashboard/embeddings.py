@@ -9,15 +9,22 @@ import streamlit as st
 from common import all_runs, as_text, devices, roots, warn_about_problems
 
 from labkit.data.files import DataError
+from labkit.explorers.columns import side_by_side
+from labkit.explorers.embedding import ExplorerData, explorer_data
+from labkit.explorers.embedding.choice import projections_of, same_samples, stamp
+from labkit.explorers.embedding.data import MOST_COLORS, Grouping, nearest
+from labkit.explorers.embedding.film import Film, read_film
+from labkit.explorers.embedding.grid import picture_grid
+from labkit.explorers.embedding.groups import (
+    CORRECT,
+    correctness,
+    first_neighbours,
+    groupings,
+    matching,
+    neighbour_table,
+)
+from labkit.explorers.embedding.streamlit import LEAST, embedding_explorer, film_player, selection_key
 from labkit.runs import Run, RunError
-from labkit.widgets.columns import side_by_side
-from labkit.widgets.embedding import ExplorerData, explorer_data
-from labkit.widgets.embedding.choice import projections_of, same_samples, stamp
-from labkit.widgets.embedding.data import MOST_COLORS, Grouping, nearest
-from labkit.widgets.embedding.film import Film, read_film
-from labkit.widgets.embedding.grid import picture_grid
-from labkit.widgets.embedding.groups import CORRECT, correctness, first_neighbours, groupings, matching, neighbour_table
-from labkit.widgets.embedding.streamlit import LEAST, embedding_explorer, film_player, selection_key
 
 KEY = "points"
 ALONE = "none"

@@ -4,9 +4,9 @@ import streamlit as st
 from common import as_text
 from playgrounds import playground
 
+from labkit.explorers.columns import side_by_side
 from labkit.losses import CATALOG, Card
 from labkit.papers import PAPERS, errata
-from labkit.widgets.columns import side_by_side
 
 ERRATA = errata()
 FAMILIES = {

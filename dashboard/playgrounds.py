@@ -3,6 +3,8 @@
 import streamlit as st
 from common import as_text, show_tabs
 
+from labkit.explorers.designer import PRESETS, SEEDS, curve, embedding, made, trained
+from labkit.explorers.formula import ALLOWED
 from labkit.figures.circle import loss_arrows
 from labkit.figures.pnp import ap_against_pnp, gradient_assignment
 from labkit.figures.proxies import ONE_PROXY, gradient_arrows
@@ -10,8 +12,6 @@ from labkit.figures.recall_at_k import GALLERY, moved_gallery
 from labkit.figures.sgsl import GAMMAS, OTHERS, gate, shares, soft_maximum
 from labkit.figures.sigmoids import smoothed_cutoff, smoothed_step, smoothed_step_slope
 from labkit.losses import Card
-from labkit.widgets.designer import PRESETS, SEEDS, curve, embedding, made, trained
-from labkit.widgets.formula import ALLOWED
 
 TAUS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5]
 OF_VARIANT = {

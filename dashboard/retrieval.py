@@ -8,11 +8,11 @@ import streamlit as st
 from common import as_text, finished_runs
 
 from labkit.data.files import DataError
+from labkit.explorers.embedding.sheet import NO_SHEET, find_sheet
 from labkit.figures.retrieval_grid import Cell, addresses, positive_ranks, row_html
 from labkit.runs import Run, RunError
 from labkit.runs.read import RECORDED
 from labkit.runs.retrieval import Found, Points, find, per_query, read_points, same_data
-from labkit.widgets.embedding.sheet import NO_SHEET, find_sheet
 
 ORDERS = {"hardest first": True, "easiest first": False, "as recorded": None}
 SHOWN = ("R@1", "R@5", "R@10", "AP", "nDCG@10")

@@ -45,8 +45,8 @@ import numpy as np
 import torch
 
 from labkit import losses, metrics
+from labkit.explorers.retrieval import explore_retrieval
 from labkit.figures import metric_and_loss, retrieval
-from labkit.widgets.retrieval import explore_retrieval
 
 gallery = retrieval.emoji_gallery()
 print(f"{len(gallery.labels)} drawings of {len(gallery.labels.unique())} emoji")
@@ -133,7 +133,7 @@ for angle, loss in ((38.0, "0.048"), (42.0, "0.046")):
     assert f"{metric_and_loss.measured(angle)['pair loss']:.3f}" == loss
 
 # %%
-from labkit.widgets.explorer import Control
+from labkit.explorers.explorer import Control
 
 labkit.explore(
     metric_and_loss.on_the_circle,

@@ -121,7 +121,7 @@ labkit.predict(
 # paper's five lists. Move the cut-off, too, and see which metrics notice.
 
 # %%
-from labkit.widgets.ranking import explore_ranking
+from labkit.explorers.ranking import explore_ranking
 
 explore_ranking()
 
@@ -138,7 +138,7 @@ explore_ranking()
 import pandas as pd
 
 from labkit import papers
-from labkit.widgets.ranking import LISTS
+from labkit.explorers.ranking import LISTS
 
 printed = papers.pivot("mpa", "3").droplevel("dataset", axis=1)
 lists = {"".join(map(str, relevance)): relevance for relevance in LISTS.values()}
@@ -255,7 +255,7 @@ print("changed:", ", ".join(name for name in before if name not in same))
 # A gradient does not make it the right thing to train on. Six classes on a circle:
 
 # %%
-from labkit.widgets.explorer import Control
+from labkit.explorers.explorer import Control
 
 labkit.explore(
     metric_shapes.separability,

@@ -44,9 +44,9 @@ labkit.start()
 import torch
 
 from labkit import losses
+from labkit.explorers.explorer import Control
 from labkit.figures import pnp as pnp_figures
 from labkit.losses.pnp import pnp_derivative
-from labkit.widgets.explorer import Control
 
 NETWORKS = {"an untrained network": "omniglot_untrained_s0", "one trained with PNP-D_q": "omniglot_pnp-dq_s0"}
 counts = {name: pnp_figures.counts_of_run(run) for name, run in NETWORKS.items()}
@@ -257,7 +257,7 @@ print("∂L/∂R(i, S_P) ", by_pos.numpy().round(3))
 # One network with one seed proves nothing: look for what stays the same over seeds. Lesson 7 trains ten.
 
 # %%
-from labkit.widgets.designer import explore_derivatives
+from labkit.explorers.designer import explore_derivatives
 
 explore_derivatives()
 

@@ -49,8 +49,8 @@ labkit.start()
 import torch
 
 from labkit import losses
+from labkit.explorers.explorer import Control
 from labkit.figures import toy, toy_frames
-from labkit.widgets.explorer import Control
 
 labkit.explore(
     toy.layout_figure,
@@ -77,7 +77,7 @@ labkit.predict(
 # random layout.
 
 # %%
-from labkit.widgets.player import explore_training
+from labkit.explorers.player import explore_training
 
 explore_training()
 

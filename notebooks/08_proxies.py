@@ -43,11 +43,11 @@ import pandas as pd
 import torch
 
 from labkit import losses, papers
+from labkit.explorers.explorer import Control
 from labkit.figures import batches, proxies
 from labkit.figures.results import results
 from labkit.figures.settings import against_setting, centers_of, steps_of
 from labkit.losses import functional
-from labkit.widgets.explorer import Control
 
 labkit.show(
     batches.partners(),

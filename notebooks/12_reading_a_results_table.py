@@ -47,10 +47,10 @@ import numpy as np
 from IPython.display import Markdown
 
 from labkit import papers
+from labkit.explorers.explorer import Control
 from labkit.figures import seeds
 from labkit.figures.results import results
 from labkit.runs import find_runs, paired_difference, table
-from labkit.widgets.explorer import Control
 
 toy = labkit.experiment("toy", ["smooth-ap", "pnp-ds"], seeds=range(10), **{"data.layout": "random"})
 labkit.show(

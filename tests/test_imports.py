@@ -40,9 +40,9 @@ def test_pages_that_only_read_runs_do_without_torch():
 import sys
 import labkit.figures.comparison, labkit.figures.results, labkit.figures.retrieval_grid, labkit.papers
 import labkit.runs.claims, labkit.runs.retrieval
-import labkit.widgets.embedding.grid, labkit.widgets.embedding.groups, labkit.widgets.embedding.streamlit
+import labkit.explorers.embedding.grid, labkit.explorers.embedding.groups, labkit.explorers.embedding.streamlit
 from labkit.runs.read import RECORDED, read_run
-from labkit.widgets.embedding import explorer_data
+from labkit.explorers.embedding import explorer_data
 run = read_run(RECORDED / "toy-ring" / "toy_pnp-dq_layout=ring_s0")
 explorer_data(run)
 labkit.runs.retrieval.per_query(labkit.runs.retrieval.read_points(run))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     from PIL.Image import Image
 
-    from labkit.widgets.embedding.sheet import Sheet
+    from labkit.explorers.embedding.sheet import Sheet
 
 SIDE = 64  # pixels of a picture on the page
 LONGEST = 30  # letters of a name in the page; the whole of it is under the cursor

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from labkit.widgets.embedding.data import ExplorerData, nearest
-from labkit.widgets.embedding.packed import places as where
-from labkit.widgets.embedding.sheet import Sheet
-from labkit.widgets.embedding.widget import book_html, module
+from labkit.explorers.embedding.data import ExplorerData, nearest
+from labkit.explorers.embedding.packed import places as where
+from labkit.explorers.embedding.sheet import Sheet
+from labkit.explorers.embedding.widget import book_html, module
 
 pytestmark = pytest.mark.browser
 MARGIN = 26  # of explorer.js
@@ -151,7 +151,7 @@ def test_ten_lassos_at_a_fractional_width_select_what_numpy_selects(page, data, 
 
 
 def test_many_points_are_caught_where_python_has_them(page, data, monkeypatch):
-    monkeypatch.setattr("labkit.widgets.embedding.packed.MANY", 500)  # a few, sent as many would be
+    monkeypatch.setattr("labkit.explorers.embedding.packed.MANY", 500)  # a few, sent as many would be
     data = replace(data)  # without the bytes that were packed before
     assert not np.array_equal(where(data), data.xy)
     put(page, data)
@@ -399,7 +399,7 @@ import json, sys
 sys.path.insert(0, {here!r})
 import streamlit as st
 from test_embedding_explorer import make_data
-from labkit.widgets.embedding.streamlit import embedding_explorer, selection_key
+from labkit.explorers.embedding.streamlit import embedding_explorer, selection_key
 
 panels = [make_data(), make_data(seed=9, name="other")]
 st.set_page_config(layout="wide")

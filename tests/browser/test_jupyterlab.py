@@ -11,7 +11,7 @@ from test_embedding_explorer import LASSOS, LOOKS, draw_lasso, make_data, places
 
 CELLS = (
     "import labkit\nlabkit.start()",
-    "from labkit.figures.sigmoids import smoothed_step\nfrom labkit.widgets.explorer import Control\n"
+    "from labkit.figures.sigmoids import smoothed_step\nfrom labkit.explorers.explorer import Control\n"
     "tau = Control('tau', 'temperature τ', (0.01, 0.05, 0.2), 0.05)\n"
     "labkit.explore(smoothed_step, [tau], [{'tau': 0.01}, {'tau': 0.2}], 'Steps and sigmoids.')",
     "second = labkit.explore(smoothed_step, [tau], [{'tau': 0.2}], 'The same again.')",
@@ -20,7 +20,7 @@ CELLS = (
 )
 SPACE = (
     "import labkit, plotly.graph_objects as go\nfrom labkit.figures import style\n"
-    "from labkit.widgets.explorer import Control\n"
+    "from labkit.explorers.explorer import Control\n"
     "def draw(n):\n"
     "    points = go.Scatter3d(x=[0, 1, n], y=[0, n, 1], z=[0, 1, 1], mode='markers')\n"
     "    return style.figure(points, title=f'n = {n}')\n"
@@ -29,7 +29,7 @@ SPACE = (
 # what Python holds stands in the page as text
 POINTS = (
     f"import json, sys\nsys.path.insert(0, {str(Path(__file__).parent)!r})\n"
-    "from test_embedding_explorer import make_data\nfrom labkit.widgets.embedding.widget import EmbeddingExplorer\n"
+    "from test_embedding_explorer import make_data\nfrom labkit.explorers.embedding.widget import EmbeddingExplorer\n"
     "import ipywidgets\nlive, said = EmbeddingExplorer([make_data()]), ipywidgets.Label()\n"
     "said.add_class('python-has')\n"
     "live.widgets[0].observe(lambda change: setattr(said, 'value', json.dumps(change['new'])), 'selected')\n"

@@ -63,7 +63,7 @@ def test_values_integrate_the_derivatives():
 
 
 def test_the_lists_of_mpa_table_3_are_reproduced_to_the_digit():
-    from labkit.widgets.ranking import LISTS
+    from labkit.explorers.ranking import LISTS
 
     names = {"R": "recall@k, any hit", "P": "precision@k", "MAP@R": "MAP@R", "MAP": "AP@k / k", "nDCG": "nDCG@k"}
     printed = table("mpa", "3")

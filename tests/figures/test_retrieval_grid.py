@@ -6,8 +6,8 @@ import io
 import pytest
 from PIL import Image
 
+from labkit.explorers.embedding.sheet import Sheet
 from labkit.figures.retrieval_grid import Cell, addresses, positive_ranks, row_html
-from labkit.widgets.embedding.sheet import Sheet
 
 
 def test_marks_come_with_their_frames():

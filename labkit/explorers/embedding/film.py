@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from labkit.explorers.embedding.data import classes_of
+from labkit.explorers.embedding.packed import SHAPES, joined, smallest
 from labkit.figures.style import COLORS
 from labkit.runs.contents import read_embedding_array, read_frame_array, read_samples
 from labkit.runs.read import Run
 from labkit.runs.schema import RunError
-from labkit.widgets.embedding.data import classes_of
-from labkit.widgets.embedding.packed import SHAPES, joined, smallest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

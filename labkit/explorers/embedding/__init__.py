@@ -5,7 +5,7 @@ makes few bytes of it, `widget.py` puts it into JupyterLab, a built notebook or 
 dashboard. There `film.py` and `film.js` show how the points came to their places.
 """
 
-from labkit.widgets.embedding.data import ExplorerData, explorer_data
-from labkit.widgets.embedding.widget import explore_embeddings
+from labkit.explorers.embedding.data import ExplorerData, explorer_data
+from labkit.explorers.embedding.widget import explore_embeddings
 
 __all__ = ["ExplorerData", "explore_embeddings", "explorer_data"]

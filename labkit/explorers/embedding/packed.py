@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from labkit.widgets.embedding.data import ExplorerData
+    from labkit.explorers.embedding.data import ExplorerData
 
 SHAPES = (*MARKERS, "triangle-down", "circle-open", "square-open")
 MANY = 20_000  # points; from here on a coordinate is one of 65,536 steps: a hundredth of a pixel in the first view

@@ -6,9 +6,9 @@ import re
 import numpy as np
 import pytest
 
-from labkit.widgets import sphere
-from labkit.widgets.explorer import Control, Explorer, book_html, thinned, with_player
-from labkit.widgets.sphere import LOSSES, SMOOTHING, draw, explore_sphere, film
+from labkit.explorers import sphere
+from labkit.explorers.explorer import Control, Explorer, book_html, thinned, with_player
+from labkit.explorers.sphere import LOSSES, SMOOTHING, draw, explore_sphere, film
 
 
 @pytest.mark.parametrize("smoothing", SMOOTHING)

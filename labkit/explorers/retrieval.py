@@ -7,8 +7,8 @@ from typing import Any
 
 from labkit.course.mode import mode
 from labkit.course.show import caption, display_html, picture
+from labkit.explorers.explorer import Control, Explorer, book_html
 from labkit.figures.retrieval import Gallery, page, retrieved
-from labkit.widgets.explorer import Control, Explorer, book_html
 
 VENDOR = "twemoji"
 QUERIES = (

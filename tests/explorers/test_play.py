@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from labkit.data import load
+from labkit.explorers import ranking
+from labkit.explorers.retrieval import QUERIES, explore_retrieval, query_items
 from labkit.figures import retrieval
 from labkit.figures.metrics import metrics_of_a_list
-from labkit.widgets import ranking
-from labkit.widgets.retrieval import QUERIES, explore_retrieval, query_items
 
 
 @pytest.fixture(scope="module")

@@ -16,16 +16,12 @@ from PIL import Image
 from test_embedding import FASHION, HOSTILE, OMNIGLOT, TOY, unpacked
 
 from labkit import metrics
-from labkit.figures import style
-from labkit.runs.project import project
-from labkit.runs.read import read_frames, read_run, read_samples
-from labkit.runs.schema import RunError
-from labkit.widgets.embedding import explorer_data
-from labkit.widgets.embedding.choice import projections_of, same_samples, stamp
-from labkit.widgets.embedding.data import Grouping, subset
-from labkit.widgets.embedding.film import read_film
-from labkit.widgets.embedding.grid import picture_grid
-from labkit.widgets.embedding.groups import (
+from labkit.explorers.embedding import explorer_data
+from labkit.explorers.embedding.choice import projections_of, same_samples, stamp
+from labkit.explorers.embedding.data import Grouping, subset
+from labkit.explorers.embedding.film import read_film
+from labkit.explorers.embedding.grid import picture_grid
+from labkit.explorers.embedding.groups import (
     CLASS,
     CORRECT,
     correctness,
@@ -34,7 +30,11 @@ from labkit.widgets.embedding.groups import (
     matching,
     neighbour_table,
 )
-from labkit.widgets.embedding.picture import still
+from labkit.explorers.embedding.picture import still
+from labkit.figures import style
+from labkit.runs.project import project
+from labkit.runs.read import read_frames, read_run, read_samples
+from labkit.runs.schema import RunError
 
 MEANING = ("right", "wrong")
 

@@ -5,10 +5,10 @@ import re
 
 import pytest
 
+from labkit.explorers import player
+from labkit.explorers.explorer import MOST_FRAMES, thinned
+from labkit.explorers.player import Player, book_controls, explore_training, frame_of_book
 from labkit.figures.toy_frames import NAMES, frames_of
-from labkit.widgets import player
-from labkit.widgets.explorer import MOST_FRAMES, thinned
-from labkit.widgets.player import Player, book_controls, explore_training, frame_of_book
 
 
 def test_playing_and_stepping_move_the_points_in_place():

@@ -12,8 +12,8 @@ from uuid import uuid4
 
 from labkit.course.mode import mode
 from labkit.course.show import caption, display_html, picture
-from labkit.widgets.embedding.data import ExplorerData, explorer_data, nearest, with_neighbours
-from labkit.widgets.embedding.picture import still
+from labkit.explorers.embedding.data import ExplorerData, explorer_data, nearest, with_neighbours
+from labkit.explorers.embedding.picture import still
 
 if TYPE_CHECKING:
     from labkit.runs.read import Run

@@ -2,8 +2,8 @@
 
 import pytest
 
+from labkit.explorers.similarities import SimilarityExplorer, explore_similarities
 from labkit.figures.recall_at_k import GALLERY
-from labkit.widgets.similarities import SimilarityExplorer, explore_similarities
 
 
 def place(live, name):

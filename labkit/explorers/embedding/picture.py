@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from labkit.explorers.embedding.data import SHAPES, ExplorerData
+from labkit.explorers.embedding.sheet import NO_SHEET
 from labkit.figures.static import SHAPES as MARKS
 from labkit.figures.static import TEXT
 from labkit.figures.style import COLORS
-from labkit.widgets.embedding.data import SHAPES, ExplorerData
-from labkit.widgets.embedding.sheet import NO_SHEET
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 import torch
 
+from labkit.explorers import designer
+from labkit.explorers.designer import AT, PRESETS, Designer, curve, explore_derivatives, made, side_by_side, three
+from labkit.explorers.formula import FormulaError, parse
 from labkit.figures import toy
-from labkit.widgets import designer
-from labkit.widgets.designer import AT, PRESETS, Designer, curve, explore_derivatives, made, side_by_side, three
-from labkit.widgets.formula import FormulaError, parse
 
 R = torch.linspace(0, 40, 81, dtype=torch.float64)
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from labkit.course.mode import mode
 from labkit.course.show import caption, display_html, picture
+from labkit.explorers.explorer import Control, book_html
+from labkit.explorers.live import LiveFigure, Shell
 from labkit.figures.static import small_multiples
 from labkit.figures.toy_frames import NAMES, frame_figure, frames_of
-from labkit.widgets.explorer import Control, book_html
-from labkit.widgets.live import LiveFigure, Shell
 
 LAYOUTS = ("ring", "random")
 IN_BOOK = ("pnp-o", "pnp-ib", "pnp-ds", "pnp-dq", "smooth-ap")  # 5 losses × 2 layouts × 20 steps

@@ -4,8 +4,8 @@ import time
 
 import numpy as np
 
+from labkit.explorers.explorer import Control, Explorer, thinned
 from labkit.figures import proxies
-from labkit.widgets.explorer import Control, Explorer, thinned
 
 LOSSES = tuple(proxies.LOSSES)
 CONTROLS = [

@@ -14,8 +14,8 @@ from typing import Any
 
 from labkit.course.mode import mode
 from labkit.course.show import caption, display_html, picture
+from labkit.explorers.live import LiveFigure, Shell
 from labkit.figures.static import small_multiples
-from labkit.widgets.live import LiveFigure, Shell
 
 Draw = Callable[..., Any]
 MOST_FRAMES = 200  # of a figure in the book

@@ -11,12 +11,12 @@ import torch
 from labkit import losses
 from labkit.course.mode import mode
 from labkit.course.show import caption, display_html, picture
+from labkit.explorers.explorer import Control, book_html
+from labkit.explorers.formula import Derivative, FormulaError, parse
+from labkit.explorers.live import LiveFigure, Shell
 from labkit.figures import style
 from labkit.figures.static import small_multiples
 from labkit.figures.toy import Trained, on_circles, train
-from labkit.widgets.explorer import Control, book_html
-from labkit.widgets.formula import Derivative, FormulaError, parse
-from labkit.widgets.live import LiveFigure, Shell
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -10,9 +10,9 @@ from hashlib import sha256
 from html import escape
 from typing import TYPE_CHECKING
 
+from labkit.explorers.embedding.data import ExplorerData
+from labkit.explorers.embedding.sheet import Sheet
 from labkit.figures.style import BAD, GOOD
-from labkit.widgets.embedding.data import ExplorerData
-from labkit.widgets.embedding.sheet import Sheet
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from labkit.course.mode import mode
+from labkit.explorers.explorer import Control, Explorer, explore
 from labkit.figures.recall_at_k import GALLERY, gallery, moved_gallery
-from labkit.widgets.explorer import Control, Explorer, explore
 
 ITEM, SIMILARITY = "P2", GALLERY["P2"][0]  # what can be moved first
 HUNDREDTHS = tuple(round(n / 100, 2) for n in range(101))

@@ -6,14 +6,14 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from labkit.widgets.columns import side_by_side
-from labkit.widgets.embedding.data import ExplorerData, nearest
-from labkit.widgets.embedding.groups import matching
+from labkit.explorers.columns import side_by_side
+from labkit.explorers.embedding.data import ExplorerData, nearest
+from labkit.explorers.embedding.groups import matching
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from labkit.widgets.embedding.film import Film
+    from labkit.explorers.embedding.film import Film
 
 HERE = Path(__file__).parent
 LEAST = 370  # pixels of a panel beside another

@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any
 
 from labkit.course.mode import mode
+from labkit.explorers.explorer import Control, explore
+from labkit.explorers.live import LiveFigure, Shell
 from labkit.figures.metrics import ranking_metrics
-from labkit.widgets.explorer import Control, explore
-from labkit.widgets.live import LiveFigure, Shell
 
 LISTS = {
     "one hit at the top": (1, 0, 0, 0, 0, 0, 0, 0, 0, 0),

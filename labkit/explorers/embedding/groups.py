@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from labkit.explorers.embedding.data import ROWS_AT_ONCE, ExplorerData, Grouping
 from labkit.runs.read import Run, read_samples
-from labkit.widgets.embedding.data import ROWS_AT_ONCE, ExplorerData, Grouping
 
 if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from labkit.widgets.embedding.data import Floats, Whole
+    from labkit.explorers.embedding.data import Floats, Whole
 
 CLASS = "class"
 CORRECT = "nearest neighbour right or wrong"
