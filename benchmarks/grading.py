@@ -9,11 +9,11 @@ from statistics import median
 
 import torch
 
-from labkit.course.assignments import NAMES, load
-from labkit.course.folder import MASTERS
-from labkit.course.folder import write as write_version
-from labkit.course.grading.batch import grade_all
-from labkit.course.grading.sandbox import problem
+from labkit.assignments import NAMES, load
+from labkit.classroom.folder import MASTERS
+from labkit.classroom.folder import write as write_version
+from labkit.grading.batch import grade_all
+from labkit.grading.sandbox import problem
 from labkit.runs.provenance import host
 from labkit.training.devices import device_name
 

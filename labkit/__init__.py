@@ -7,16 +7,16 @@ __version__ = "0.1.0"
 
 # the short names that lessons use, looked up only then: `import labkit` itself stays light
 SHORT = {
-    "check": ("labkit.course.check", None),
-    "claims": ("labkit.course.experiment", "claims"),
-    "experiment": ("labkit.course.experiment", "experiment"),
+    "check": ("labkit.assignments.check", None),
+    "claims": ("labkit.lessons.experiment", "claims"),
+    "experiment": ("labkit.lessons.experiment", "experiment"),
     "explore": ("labkit.explorers.explorer", "explore"),
     "explore_embeddings": ("labkit.explorers.embedding", "explore_embeddings"),
-    "fast": ("labkit.course.mode", "fast"),
-    "predict": ("labkit.course.predict", "predict"),
-    "progress": ("labkit.course.progress", "progress"),
-    "show": ("labkit.course.show", "show"),
-    "start": ("labkit.course.start", "start"),
+    "fast": ("labkit.base.mode", "fast"),
+    "predict": ("labkit.lessons.predict", "predict"),
+    "progress": ("labkit.lessons.progress", "progress"),
+    "show": ("labkit.lessons.show", "show"),
+    "start": ("labkit.lessons.start", "start"),
     "style": ("labkit.figures.style", None),
 }
 

@@ -119,7 +119,7 @@ def run_bench(names: list[str], quick: bool) -> int:
 def run_notebooks(names: list[str]) -> int:
     """Build the lessons from their paired sources."""
     needs_checkout("notebooks")
-    from labkit.course.overview import write_table
+    from labkit.lessons.overview import write_table
     from labkit.notebooks import build_all
 
     failures = build_all(ROOT / "notebooks", names)

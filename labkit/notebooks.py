@@ -65,7 +65,7 @@ def build(source: Path) -> Path:
 
 
 def execute(source: Path, mode: str, fast: bool = False) -> Any:
-    """The notebook of a source, executed; mode as in `labkit.course.mode`."""
+    """The notebook of a source, executed; mode as in `labkit.base.mode`."""
     import jupytext
     from nbclient import NotebookClient
 

@@ -66,7 +66,7 @@ def told(action: Action) -> Action:
 
 def init_course(args: argparse.Namespace) -> int:
     """Set up an nbgrader course."""
-    from labkit.course.folder import init
+    from labkit.classroom.folder import init
 
     if args.timeout < 1:
         raise ValueError(f"--timeout must be at least 1 second; got {args.timeout}")
@@ -79,7 +79,7 @@ def init_course(args: argparse.Namespace) -> int:
 
 def release_versions(args: argparse.Namespace) -> int:
     """Write three versions of the assignments."""
-    from labkit.course.folder import FOLDERS, write_versions
+    from labkit.classroom.folder import FOLDERS, write_versions
 
     for path in write_versions(args.folder, list(FOLDERS), args.assignment):
         say(str(path))
@@ -88,8 +88,8 @@ def release_versions(args: argparse.Namespace) -> int:
 
 def enter(args: argparse.Namespace) -> int:
     """Make the authoritative marks those of the gradebook."""
-    from labkit.course.folder import check_course
-    from labkit.course.gradebook import enter_marks
+    from labkit.classroom.folder import check_course
+    from labkit.classroom.gradebook import enter_marks
 
     check_course(args.folder)
     assignment, count = enter_marks(args.folder, args.results)
@@ -101,7 +101,7 @@ def enter(args: argparse.Namespace) -> int:
 
 def open_course(args: argparse.Namespace) -> int:
     """JupyterLab on loopback, in the course, so that nbgrader finds its settings."""
-    from labkit.course.folder import check_course
+    from labkit.classroom.folder import check_course
     from labkit.lab import lab_command, lab_environment
 
     check_course(args.folder)

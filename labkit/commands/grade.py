@@ -34,11 +34,11 @@ def run_grade(args: argparse.Namespace) -> int:
     """Grade, show progress, and print the table."""
     from tqdm import tqdm
 
-    from labkit.course.assignments import load
-    from labkit.course.grading.batch import grade_all
-    from labkit.course.grading.grade import Graded
-    from labkit.course.grading.sandbox import Limits, problem
-    from labkit.course.grading.submission import find_students
+    from labkit.assignments import load
+    from labkit.grading.batch import grade_all
+    from labkit.grading.grade import Graded
+    from labkit.grading.sandbox import Limits, problem
+    from labkit.grading.submission import find_students
 
     try:
         assignment = load(args.assignment)

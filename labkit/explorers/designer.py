@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from labkit import losses
-from labkit.course.mode import mode
-from labkit.course.show import caption, display_html, picture
+from labkit.base.mode import mode
 from labkit.explorers.explorer import Control, book_html
 from labkit.explorers.formula import Derivative, FormulaError, parse
 from labkit.explorers.live import LiveFigure, Shell
 from labkit.figures import style
+from labkit.figures.display import caption, display_html, picture
 from labkit.figures.static import small_multiples
 from labkit.figures.toy import Trained, on_circles, train
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
-from labkit.course.mode import mode
-from labkit.course.show import caption, display_html, picture
+from labkit.base.mode import mode
 from labkit.explorers.live import LiveFigure, Shell
+from labkit.figures.display import caption, display_html, picture
 from labkit.figures.static import small_multiples
 
 Draw = Callable[..., Any]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from labkit.course.mode import mode
-from labkit.course.show import caption, display_html, picture
+from labkit.base.mode import mode
 from labkit.explorers.explorer import Control, book_html
 from labkit.explorers.live import LiveFigure, Shell
+from labkit.figures.display import caption, display_html, picture
 from labkit.figures.static import small_multiples
 from labkit.figures.toy_frames import NAMES, frame_figure, frames_of
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from labkit.course.mode import mode
+from labkit.base.mode import mode
 from labkit.explorers.explorer import Control, explore
 from labkit.explorers.live import LiveFigure, Shell
 from labkit.figures.metrics import ranking_metrics

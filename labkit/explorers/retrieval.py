@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from labkit.course.mode import mode
-from labkit.course.show import caption, display_html, picture
+from labkit.base.mode import mode
 from labkit.explorers.explorer import Control, Explorer, book_html
+from labkit.figures.display import caption, display_html, picture
 from labkit.figures.retrieval import Gallery, page, retrieved
 
 VENDOR = "twemoji"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from labkit.course.mode import mode
+from labkit.base.mode import mode
 from labkit.explorers.explorer import Control, Explorer, explore
 from labkit.figures.recall_at_k import GALLERY, gallery, moved_gallery
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from labkit.course.mode import mode
+from labkit.base.mode import mode
 from labkit.explorers.explorer import Control, Explorer, explore
 from labkit.figures.sphere import sphere
 from labkit.runs import open_run, read_frames, read_samples

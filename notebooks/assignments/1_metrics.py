@@ -90,7 +90,7 @@ def ranked_relevance(similarity: Tensor, labels: Tensor) -> Tensor:
 # %% question="ranked_relevance" role="test"
 check.ranked_relevance(ranked_relevance)
 ### BEGIN HIDDEN TESTS
-from labkit.course.autograde import require
+from labkit.classroom.autograde import require
 
 require("ranked_relevance", ranked_relevance)
 ### END HIDDEN TESTS
@@ -156,7 +156,7 @@ def mean_ap(relevance: Tensor, k: int, rule: str) -> float:
 # %% question="mean_ap" role="test"
 check.mean_ap(mean_ap)
 ### BEGIN HIDDEN TESTS
-from labkit.course.autograde import require
+from labkit.classroom.autograde import require
 
 require("mean_ap", mean_ap)
 ### END HIDDEN TESTS
@@ -241,7 +241,7 @@ def disputed_pairs(first: Tensor, second: Tensor) -> Tensor:
 # %% question="disputed_pairs" role="test"
 check.disputed_pairs(disputed_pairs)
 ### BEGIN HIDDEN TESTS
-from labkit.course.autograde import require
+from labkit.classroom.autograde import require
 
 require("disputed_pairs", disputed_pairs)
 ### END HIDDEN TESTS
@@ -322,7 +322,7 @@ def expected_ndcg(similarity: Tensor, grade: Tensor, k: int) -> float:
 # %% question="expected_ndcg" role="test"
 check.expected_ndcg(expected_ndcg)
 ### BEGIN HIDDEN TESTS
-from labkit.course.autograde import require
+from labkit.classroom.autograde import require
 
 require("expected_ndcg", expected_ndcg)
 ### END HIDDEN TESTS

@@ -89,7 +89,7 @@ def batch_ranks(similarity: Tensor, tau: float) -> Tensor:
 # %% question="batch_ranks" role="test"
 check.batch_ranks(batch_ranks)
 ### BEGIN HIDDEN TESTS
-from labkit.course.autograde import require
+from labkit.classroom.autograde import require
 
 require("batch_ranks", batch_ranks)
 ### END HIDDEN TESTS
@@ -136,7 +136,7 @@ def safe_temperature(similarity: Tensor, error: float) -> float:
 # %% question="safe_temperature" role="test"
 check.safe_temperature(safe_temperature)
 ### BEGIN HIDDEN TESTS
-from labkit.course.autograde import require
+from labkit.classroom.autograde import require
 
 require("safe_temperature", safe_temperature)
 ### END HIDDEN TESTS
@@ -254,7 +254,7 @@ def rs_loss(
 # %% question="rs_loss" role="test"
 check.rs_loss(rs_loss)
 ### BEGIN HIDDEN TESTS
-from labkit.course.autograde import require
+from labkit.classroom.autograde import require
 
 require("rs_loss", rs_loss)
 ### END HIDDEN TESTS
@@ -356,7 +356,7 @@ def smooth_ap_pulls(similarity: Tensor, positive: Tensor, tau: float) -> Tensor:
 # %% question="smooth_ap_pulls" role="test"
 check.smooth_ap_pulls(smooth_ap_pulls)
 ### BEGIN HIDDEN TESTS
-from labkit.course.autograde import require
+from labkit.classroom.autograde import require
 
 require("smooth_ap_pulls", smooth_ap_pulls)
 ### END HIDDEN TESTS

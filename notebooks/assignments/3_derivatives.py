@@ -102,7 +102,7 @@ def pnp_gradient(similarity: Tensor, positive: Tensor, variant: str, alpha: floa
 # %% question="pnp_gradient" role="test"
 check.pnp_gradient(pnp_gradient)
 ### BEGIN HIDDEN TESTS
-from labkit.course.autograde import require
+from labkit.classroom.autograde import require
 
 require("pnp_gradient", pnp_gradient)
 ### END HIDDEN TESTS
@@ -155,7 +155,7 @@ def pull_quantile(R: Tensor, g: Tensor, share: float) -> float:
 # %% question="pull_quantile" role="test"
 check.pull_quantile(pull_quantile)
 ### BEGIN HIDDEN TESTS
-from labkit.course.autograde import require
+from labkit.classroom.autograde import require
 
 require("pull_quantile", pull_quantile)
 ### END HIDDEN TESTS
@@ -219,7 +219,7 @@ def loss_from_points(R: Tensor, points: Tensor) -> Tensor:
 # %% question="loss_from_points" role="test"
 check.loss_from_points(loss_from_points)
 ### BEGIN HIDDEN TESTS
-from labkit.course.autograde import require
+from labkit.classroom.autograde import require
 
 require("loss_from_points", loss_from_points)
 ### END HIDDEN TESTS
@@ -328,7 +328,7 @@ def pnp_batch(similarity: Tensor, labels: Tensor, alpha: float, tau: float, nega
 # %% question="pnp_batch" role="test"
 check.pnp_batch(pnp_batch)
 ### BEGIN HIDDEN TESTS
-from labkit.course.autograde import require
+from labkit.classroom.autograde import require
 
 require("pnp_batch", pnp_batch)
 ### END HIDDEN TESTS

@@ -88,7 +88,7 @@ def ragged_similarity(embeddings: Tensor, proxies: Tensor, exists: Tensor, gamma
 # %% question="ragged_similarity" role="test"
 check.ragged_similarity(ragged_similarity)
 ### BEGIN HIDDEN TESTS
-from labkit.course.autograde import require
+from labkit.classroom.autograde import require
 
 require("ragged_similarity", ragged_similarity)
 ### END HIDDEN TESTS
@@ -139,7 +139,7 @@ def mpa_weights(similarity: Tensor, labels: Tensor, alpha: float, delta: float) 
 # %% question="mpa_weights" role="test"
 check.mpa_weights(mpa_weights)
 ### BEGIN HIDDEN TESTS
-from labkit.course.autograde import require
+from labkit.classroom.autograde import require
 
 require("mpa_weights", mpa_weights)
 ### END HIDDEN TESTS
@@ -292,7 +292,7 @@ def enters_gradient(labels: Tensor, num_classes: int, loss: str) -> Tensor:
 # %% question="enters_gradient" role="test"
 check.enters_gradient(enters_gradient)
 ### BEGIN HIDDEN TESTS
-from labkit.course.autograde import require
+from labkit.classroom.autograde import require
 
 require("enters_gradient", enters_gradient)
 ### END HIDDEN TESTS
@@ -387,7 +387,7 @@ def proxy_shares(similarity: Tensor, labels: Tensor, alpha: float, delta: float,
 # %% question="proxy_shares" role="test"
 check.proxy_shares(proxy_shares)
 ### BEGIN HIDDEN TESTS
-from labkit.course.autograde import require
+from labkit.classroom.autograde import require
 
 require("proxy_shares", proxy_shares)
 ### END HIDDEN TESTS

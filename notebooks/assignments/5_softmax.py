@@ -84,7 +84,7 @@ def least_scale(num_classes: int, loss: float) -> float:
 # %% question="least_scale" role="test"
 check.least_scale(least_scale)
 ### BEGIN HIDDEN TESTS
-from labkit.course.autograde import require
+from labkit.classroom.autograde import require
 
 require("least_scale", least_scale)
 ### END HIDDEN TESTS
@@ -187,7 +187,7 @@ def best_scale(cosine: Tensor, labels: Tensor, most: float) -> float:
 # %% question="best_scale" role="test"
 check.best_scale(best_scale)
 ### BEGIN HIDDEN TESTS
-from labkit.course.autograde import require
+from labkit.classroom.autograde import require
 
 require("best_scale", best_scale)
 ### END HIDDEN TESTS
@@ -275,7 +275,7 @@ def sgsl_gradient(embeddings: Tensor, labels: Tensor, weight: Tensor, gamma: flo
 # %% question="sgsl_gradient" role="test"
 check.sgsl_gradient(sgsl_gradient)
 ### BEGIN HIDDEN TESTS
-from labkit.course.autograde import require
+from labkit.classroom.autograde import require
 
 require("sgsl_gradient", sgsl_gradient)
 ### END HIDDEN TESTS
@@ -378,7 +378,7 @@ def gated_sgsl(
 # %% question="gated_sgsl" role="test"
 check.gated_sgsl(gated_sgsl)
 ### BEGIN HIDDEN TESTS
-from labkit.course.autograde import require
+from labkit.classroom.autograde import require
 
 require("gated_sgsl", gated_sgsl)
 ### END HIDDEN TESTS

@@ -96,7 +96,7 @@ def difference_by_seed(
 # %% question="difference_by_seed" role="test"
 check.difference_by_seed(difference_by_seed)
 ### BEGIN HIDDEN TESTS
-from labkit.course.autograde import require
+from labkit.classroom.autograde import require
 
 require("difference_by_seed", difference_by_seed)
 ### END HIDDEN TESTS
@@ -172,7 +172,7 @@ def class_bootstrap(difference: Tensor, labels: Tensor, draws: Tensor, level: fl
 # %% question="class_bootstrap" role="test"
 check.class_bootstrap(class_bootstrap)
 ### BEGIN HIDDEN TESTS
-from labkit.course.autograde import require
+from labkit.classroom.autograde import require
 
 require("class_bootstrap", class_bootstrap)
 ### END HIDDEN TESTS
@@ -261,7 +261,7 @@ def choose_on_validation(validation: Tensor, test: Tensor) -> tuple[int, int, fl
 # %% question="choose_on_validation" role="test"
 check.choose_on_validation(choose_on_validation)
 ### BEGIN HIDDEN TESTS
-from labkit.course.autograde import require
+from labkit.classroom.autograde import require
 
 require("choose_on_validation", choose_on_validation)
 ### END HIDDEN TESTS

@@ -6,8 +6,8 @@ import pytest
 from conftest import jupyterlab
 
 from labkit.__main__ import main
-from labkit.course.assignments import load
-from labkit.course.folder import nbgrader
+from labkit.assignments import load
+from labkit.classroom.folder import nbgrader
 
 NAME = "1_metrics"
 

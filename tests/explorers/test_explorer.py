@@ -7,11 +7,11 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from labkit.course import show as showing
 from labkit.explorers import explorer as module
 from labkit.explorers.explorer import Control, Explorer, book_html, explore, thinned
 from labkit.explorers.live import LiveFigure, spec
 from labkit.figures import style
+from labkit.lessons import show as showing
 
 X = np.linspace(0, 1, 5)
 POWER = Control("power", "power p", (1.0, 2.0, 3.0, 4.0), 2.0)

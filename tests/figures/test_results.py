@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from labkit.course.experiment import claims, experiment
 from labkit.figures import seeds
 from labkit.figures.results import results, training_curves
 from labkit.figures.static import small_multiples
+from labkit.lessons.experiment import claims, experiment
 from labkit.runs import table
 
 
@@ -45,7 +45,7 @@ def test_missing_runs_are_named(capsys):
 
 def test_claims_show_verdicts_and_refuse_what_does_not_exist(capsys, monkeypatch):
     shown = []
-    monkeypatch.setattr("labkit.course.experiment.display_html", shown.append)
+    monkeypatch.setattr("labkit.lessons.experiment.display_html", shown.append)
     claims("pnp", "Fig. 6")
     assert shown[0].count("<tr>") == 4
     assert "✓ held" in shown[0]

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from labkit.course.mode import mode
-from labkit.course.show import caption, display_html, picture
+from labkit.base.mode import mode
 from labkit.explorers.embedding.data import ExplorerData, explorer_data, nearest, with_neighbours
 from labkit.explorers.embedding.picture import still
+from labkit.figures.display import caption, display_html, picture
 
 if TYPE_CHECKING:
     from labkit.runs.read import Run

@@ -1,0 +1,60 @@
+"""What an assignment is: coding questions that a program marks, written ones that a person marks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from labkit.lessons.exercise import Case, Exercise
+
+
+@dataclass(frozen=True)
+class Question:
+    """An exercise with points; grading adds cases that are drawn anew from a seed of the instructor's.
+
+    Case.edge marks the cases that show care (ties, empty sets, one class). Who fails only such cases keeps a part.
+    """
+
+    exercise: Exercise
+    points: int
+    hidden: Callable[[torch.Generator], Sequence[Case]]
+
+    @property
+    def name(self) -> str:
+        """Of the exercise, of the function to write, and of the notebook's cell."""
+        return self.exercise.name
+
+    def cases(self, seed: int) -> list[Case]:
+        """The public cases and the hidden ones of a seed."""
+        return [*self.exercise.cases(), *self.hidden(torch.Generator().manual_seed(seed))]
+
+
+@dataclass(frozen=True)
+class Written:
+    """A question that is answered in words: what earns points, and an answer that earns all."""
+
+    name: str
+    points: int
+    rubric: tuple[tuple[int, str], ...]
+
+    def __post_init__(self) -> None:
+        """The rubric shares out the points."""
+        if sum(points for points, _ in self.rubric) != self.points:
+            raise ValueError(f"{self.name}: the rubric's points must add up to {self.points}")
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """A problem set; its text is notebooks/assignments/NAME.py, where NAME is 1_metrics, say."""
+
+    name: str
+    title: str
+    questions: tuple[Question, ...]
+    written: tuple[Written, ...] = ()
+
+    @property
+    def points(self) -> int:
+        """In all."""
+        return sum(question.points for question in self.questions) + sum(part.points for part in self.written)

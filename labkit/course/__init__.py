@@ -1,1 +1,0 @@
-"""Teaching: figures with words, guesses before answers, instant checks, progress."""

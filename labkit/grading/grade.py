@@ -1,0 +1,184 @@
+"""Mark one hand-in: its answers run in a sealed child, and what they return is compared here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from torch import Tensor
+
+from labkit.assignments.assignment import Assignment, Question
+from labkit.grading import wire
+from labkit.grading.sandbox import Limits, Outcome, run
+from labkit.grading.submission import Submission, readable
+from labkit.lessons.exercise import Case, Row, outcome, same, short, verdict
+
+FAILED = wire.Other("an error")  # in place of a value
+KEPT_FOR_IDEA = 0.6  # of the points, when only cases fail that show care
+ENDED = {
+    "time": "It did not finish in the time allowed: is there a loop without an end?",
+    "output": "It sent more than the output allowed.",
+    "died": "The process ended before it answered: too much memory, too many processes, or it ended itself.",
+}
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One coding question of one student."""
+
+    question: str
+    points: int
+    score: float
+    hint: str = ""
+    mistake: str = ""
+    rows: tuple[tuple[str, bool, str, str], ...] = ()  # case, right, and for public cases expected and found
+
+
+@dataclass(frozen=True)
+class Graded:
+    """One student's marks, and what grading took."""
+
+    student: str
+    file: str
+    marks: tuple[Mark, ...]
+    written: dict[str, str]
+    remarks: tuple[str, ...]
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    memory_mb: float = 0.0
+    answers: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def score(self) -> float:
+        """Of the coding questions; written ones are marked by a person."""
+        return sum(mark.score for mark in self.marks)
+
+
+def grade(
+    submission: Submission, assignment: Assignment, seed: int, limits: Limits | None = None, sandbox: bool = True
+) -> Graded:
+    """All questions in one child; those that it left without an answer again, each in a child of its own."""
+    limits = limits or Limits()
+    code = {q.name: submission.answers[q.name] for q in assignment.questions if q.name in submission.answers}
+    asked = [question for question in assignment.questions if question.name in code]
+    outcomes = [run(job(asked, code, seed), limits, sandbox)] if asked else []
+    found = answers_of(outcomes)
+    for question in (question for question in asked if question.name not in found):
+        alone = run(job([question], code, seed), limits, sandbox)
+        outcomes.append(alone)
+        found |= {question.name: {"ended": alone.ended}} | answers_of([alone])
+    marks = tuple(
+        mark(question, found.get(question.name), question.name in code, seed) for question in assignment.questions
+    )
+    return Graded(
+        submission.student, submission.file, marks,
+        {part.name: submission.answers.get(part.name, "") for part in assignment.written},
+        submission.remarks,
+        sum(ended.seconds for ended in outcomes),
+        sum(ended.cpu_seconds for ended in outcomes),
+        max((ended.memory_mb for ended in outcomes), default=0.0),
+        code,
+    )  # fmt: skip
+
+
+def job(questions: Sequence[Question], code: dict[str, str], seed: int) -> bytes:
+    """What the child needs to know: the answers' text, and the arguments of every case."""
+    asked = []
+    for question in questions:
+        names = question.exercise.gradient
+        gradient = [names] if isinstance(names, str) else list(names or ())
+        cases = [
+            {name: wire.pack(value) for name, value in case.arguments.items()} for case, _ in expected(question, seed)
+        ]
+        asked.append({"name": question.name, "gradient": gradient, "cases": cases})
+    return wire.line({"cells": code, "questions": asked})
+
+
+@cache
+def expected(question: Question, seed: int) -> list[tuple[Case, Any]]:
+    """Every case of a question and what the reference returns for it."""
+    exercise = question.exercise
+    return [(case, outcome(exercise, exercise.reference, case)) for case in question.cases(seed)]
+
+
+def answers_of(outcomes: Iterable[Outcome]) -> dict[str, dict[str, Any]]:
+    """The first line for every question; a second one for the same question counts for nothing."""
+    found: dict[str, dict[str, Any]] = {}
+    for line in (line for ended in outcomes for line in ended.lines):
+        if isinstance(name := line.get("question"), str):
+            found.setdefault(name, line)
+    return found
+
+
+def mark(question: Question, answer: dict[str, Any] | None, present: bool, seed: int) -> Mark:
+    """Points and hint of one question."""
+
+    def none(hint: str) -> Mark:
+        return Mark(question.name, question.points, 0.0, hint)
+
+    if not present:
+        return none("There is no answer cell for this question.")
+    if answer is None or "ended" in answer:
+        return none(ENDED.get(str((answer or {}).get("ended")), ENDED["died"]))
+    if answer.get("empty") is True:
+        return none("Not written yet.")
+    if isinstance(error := answer.get("error"), str):
+        return none(advice(error[:400]))
+    known = expected(question, seed)
+    given = answer.get("cases")
+    if not isinstance(given, list) or len(given) != len(known):
+        return none(ENDED["died"])
+    rows, changed, first_error = [], "", ""
+    for (case, right), entry in zip(known, given):
+        value, error, touched = read_case(entry)
+        rows.append(Row(case.label, right, value, not error and same(right, value, question.exercise.tolerance)))
+        first_error = first_error or (f"{advice(error)} (case: {case.label})" if error else "")
+        changed = changed or (case.label if touched else "")
+    return scored(question, [case for case, _ in known], rows, first_error, changed)
+
+
+def scored(question: Question, cases: list[Case], rows: list[Row], error: str, changed: str) -> Mark:
+    """All points if every case is right, a part if the idea is right, else none."""
+    shown = len(question.exercise.cases())
+    table = tuple(
+        (row.label, row.agrees, *((short(row.expected), short(row.found)) if number < shown else ("", "")))
+        for number, row in enumerate(rows)
+    )
+    if changed:
+        hint = f"It changes its arguments (case: {changed}); compute into new tensors instead."
+        return Mark(question.name, question.points, 0.0, hint, "changes its arguments", table)
+    if all(row.agrees for row in rows):
+        return Mark(question.name, question.points, float(question.points), rows=table)
+    result = verdict(question.exercise, cases, rows)
+    idea = all(row.agrees for case, row in zip(cases, rows) if not case.edge)
+    score = round(question.points * KEPT_FOR_IDEA * 2) / 2 if idea else 0.0
+    return Mark(question.name, question.points, score, error or result.hint, result.mistake, table)
+
+
+def read_case(entry: Any) -> tuple[Any, str, bool]:
+    """Value, error, and whether arguments were changed, from what the child sent; it may have sent anything."""
+    if not isinstance(entry, dict):
+        return FAILED, "it sent something that is no answer", False
+    if isinstance(error := entry.get("error"), str):
+        return FAILED, error[:400], False
+    try:
+        value = wire.unpack(entry.get("value"))
+    except (ValueError, TypeError, RecursionError):
+        return FAILED, "it sent something that is no value", False
+    if isinstance(value, dict) and not (
+        value.keys() == {"value", "gradient"} and all(isinstance(part, Tensor) for part in value.values())
+    ):
+        value = wire.Other("a dictionary")
+    return value, "", entry.get("changed") is True
+
+
+def advice(error: str) -> str:
+    """An error, and what to do about the commonest ones."""
+    error = readable(error)
+    if error.startswith("NameError"):
+        return f"It stops with {error}. Only answer cells are run: what an answer needs must be in one of them."
+    if error.startswith(("ModuleNotFoundError", "ImportError")):
+        return f"It stops with {error}. Answers may use Python, numpy and torch only."
+    return f"It stops with {error}"

@@ -1,0 +1,98 @@
+"""The six assignments: references pass, right answers in other styles pass, every wrong one fails with its own hint."""
+
+import runpy
+from pathlib import Path
+
+import pytest
+import torch
+
+from labkit.assignments import NAMES, load
+from labkit.grading.grade import expected, scored
+from labkit.lessons.exercise import Row, outcome, same, verdict
+from labkit.lessons.exercises import EXERCISES
+
+QUESTIONS = {question.name: question for name in NAMES for question in load(name).questions}
+ZOO = [(question, mistake) for question in QUESTIONS.values() for mistake in question.exercise.mistakes]
+SEEDS = range(5)
+
+
+def judge(question, answer, seed):
+    """As the grader does it, without the child."""
+    known = expected(question, seed)
+    rows = []
+    for case, right in known:
+        try:
+            found = outcome(question.exercise, answer, case)
+        except Exception:
+            found = None
+        rows.append(Row(case.label, right, found, same(right, found, question.exercise.tolerance)))
+    return scored(question, [case for case, _ in known], rows, "", "")
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(("question", "mistake"), ZOO, ids=lambda x: x.name)
+def test_each_wrong_answer_loses_points_with_its_own_hint(question, mistake, seed):
+    mark = judge(question, mistake.answer, seed)
+    assert mark.score < mark.points
+    assert mark.mistake == mistake.name
+    assert mark.hint == mistake.hint
+
+
+@pytest.mark.parametrize(("question", "mistake"), ZOO, ids=lambda x: x.name)
+def test_the_public_check_names_it_too_or_lets_it_pass(question, mistake):
+    exercise = question.exercise
+    rows = []
+    for case in exercise.cases():
+        right = outcome(exercise, exercise.reference, case)
+        try:
+            found = outcome(exercise, mistake.answer, case)
+        except Exception:
+            found = None
+        rows.append(Row(case.label, right, found, same(right, found, exercise.tolerance)))
+    result = verdict(exercise, exercise.cases(), rows)
+    assert result.passed or result.hint
+
+
+@pytest.mark.parametrize("question", QUESTIONS.values(), ids=lambda q: q.name)
+def test_references_pass_and_questions_are_complete(question):
+    for seed in SEEDS:
+        assert judge(question, question.exercise.reference, seed).score == question.points
+    cases = question.cases(0)
+    assert len(question.exercise.mistakes) >= 8
+    assert len({mistake.name for mistake in question.exercise.mistakes}) == len(question.exercise.mistakes)
+    assert len(question.exercise.cases()) >= 3
+    assert len(cases) - len(question.exercise.cases()) >= 5
+    assert any(not case.edge for case in cases)
+    assert len({case.label for case in cases}) == len(cases)
+    assert not same([case.arguments for case in cases], [case.arguments for case in question.cases(1)], 0)
+
+
+def test_names_are_unique_and_marks_add_up():
+    assert len(QUESTIONS) == sum(len(load(name).questions) for name in NAMES)
+    assert not QUESTIONS.keys() & EXERCISES.keys()
+    for name in NAMES:
+        assert load(name).name == name
+        assert load(name).points == 30
+        assert load(name.split("_")[0]) is load(name) is load(name.split("_")[1])
+    with pytest.raises(ValueError, match="there are 1_metrics"):
+        load("7")
+
+
+RIGHT = {
+    name: answers
+    for path in sorted((Path(__file__).parent / "right_answers").glob("*.py"))
+    for name, answers in runpy.run_path(str(path))["RIGHT"].items()
+}
+
+
+def test_every_question_has_right_answers_in_several_styles():
+    assert RIGHT.keys() == QUESTIONS.keys()
+    assert all(len(answers) >= 3 for answers in RIGHT.values())
+
+
+@pytest.mark.parametrize(("name", "answer"), [(n, a) for n, answers in RIGHT.items() for a in answers])
+def test_right_answers_in_other_styles_get_all_points(name, answer):
+    for seed in SEEDS:
+        torch.manual_seed(seed)
+        mark = judge(QUESTIONS[name], answer, seed)
+        assert mark.score == mark.points, mark
