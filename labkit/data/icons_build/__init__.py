@@ -1,0 +1,1 @@
+"""How the icons are made from the npm package `@iconify/json`."""
