@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NAMES", "Dataset", "Splits", "load"]
 
-SMALL = ("toy", "fashion-mnist", "omniglot", "emoji")
+SMALL = ("toy", "fashion-mnist", "omniglot", "emoji", "icons")
 BENCHMARKS = ("cub", "cars196", "sop", "in-shop", "vehicle-id", "inaturalist")
 NAMES = SMALL + BENCHMARKS
 

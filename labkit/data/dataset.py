@@ -82,9 +82,11 @@ class Splits:
     """A task: train on some classes, choose on validation, report on test.
 
     With a gallery, test samples are queries against it (In-shop, VehicleID); else each is a query against the others.
+    across: a column (such as "designer") whose own value is left out of a query's gallery in a second measurement.
     """
 
     train: Dataset
     validation: Dataset
     test: Dataset
     gallery: Dataset | None = None
+    across: str = ""

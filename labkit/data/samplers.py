@@ -24,10 +24,10 @@ class Batches(Protocol):
 class BalancedBatches:
     """Batches of `classes` classes × `per_class` samples, the form that ranking and pair losses need.
 
-    In an epoch no sample comes twice and every class is seen. A class's samples are cut into groups of per_class (a
-    smaller class is one group of all it has; what is left over takes its turn in another epoch) and dealt out so that
-    a batch holds each class once. An epoch ends when fewer than `classes` classes have a group left; its last batch
-    may be smaller.
+    In an epoch no sample comes twice. A class's samples are cut into groups of per_class (a smaller class is one group
+    of all it has; what is left over takes its turn in another epoch), and all groups are dealt out in one random order,
+    so that large classes are spread over the whole epoch; a batch holds each class once. An epoch ends when fewer than
+    `classes` classes have a group left; its last batch may be smaller.
     """
 
     labels: Tensor
@@ -59,16 +59,14 @@ class BalancedBatches:
                 break
         return [torch.cat(list(batch.values())) for batch in batches]
 
-    def groups(self, rng: torch.Generator) -> Iterator[tuple[int, Tensor]]:
-        """(class, indices) in rounds: a group of every class in random order, then the next of each, and so on."""
+    def groups(self, rng: torch.Generator) -> list[tuple[int, Tensor]]:
+        """(class, indices) of every group, in random order."""
         order = torch.randperm(len(self.labels), generator=rng)
         by_class = order[self.labels[order].argsort(stable=True)]
         members = by_class.split(torch.unique(self.labels, return_counts=True)[1].tolist())
         cut = [m.split(self.per_class)[: max(1, len(m) // self.per_class)] for m in members]
-        for turn in range(max(len(groups) for groups in cut)):
-            for c in torch.randperm(len(cut), generator=rng).tolist():
-                if turn < len(cut[c]):
-                    yield c, cut[c][turn]
+        groups = [(c, group) for c, own in enumerate(cut) for group in own]
+        return [groups[i] for i in torch.randperm(len(groups), generator=rng).tolist()]
 
 
 def take_distinct(queue: deque[tuple[int, Tensor]], count: int) -> dict[int, Tensor]:

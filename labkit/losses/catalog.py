@@ -313,8 +313,12 @@ CARDS = (
         "Hadsell, Chopra, LeCun, Dimensionality Reduction by Learning an Invariant Mapping, CVPR 2006",
         "Eq. 4",
         (),
-        {"margin": (0.5, "common choice on unit vectors")},
+        {
+            "margin": (0.5, "common choice on unit vectors"),
+            "form": ("squared", "Hadsell et al. 2006; it hardly trains here, so the presets use linear"),
+        },
         pair.Contrastive,
+        released="pytorch-metric-learning: linear in the distance, means over the pairs above zero.",
     ),
     Card(
         "triplet",

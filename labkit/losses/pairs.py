@@ -15,7 +15,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from labkit._validate import check_float_matrix, check_labels, check_not_negative, check_positive, has_values
+from labkit._validate import (
+    check_choice,
+    check_float_matrix,
+    check_labels,
+    check_not_negative,
+    check_positive,
+    has_values,
+)
 from labkit.losses._common import (
     autocast_off,
     check_reduction,
@@ -114,21 +121,40 @@ def parts_of(e: Tensor, relations: Relations, shares: Shares, on_distances: bool
     return PairParts(query, other, same, similarity, slope, per_query.detach(), skipped)
 
 
+CONTRASTIVE_FORMS = ("squared", "linear")
+
+
 def contrastive(
-    embeddings: Tensor, labels: Tensor, *, margin: float = 0.5, reduction: str = "mean", return_parts: bool = False
+    embeddings: Tensor,
+    labels: Tensor,
+    *,
+    margin: float = 0.5,
+    form: str = "squared",
+    reduction: str = "mean",
+    return_parts: bool = False,
 ) -> Tensor | tuple[Tensor, PairParts]:
     """Contrastive loss: mean over all B(B−1)/2 pairs i < j of ½D_ij² if the labels agree, else ½[m − D_ij]₊².
 
     Hadsell et al. 2006, Eq. 4 (its Y = 0 is "similar"); on unit rows. embeddings (B, D), labels (B,) -> scalar or (B,):
     half of each pair is either member's share. No query is skipped. The paper leaves m open.
+    form="linear": the mean of D_ij over the positive pairs that are apart, plus the mean of m − D_ij over the negative
+    pairs inside the margin (pytorch-metric-learning's default; "sum" is then the same as "mean"). With few classes a
+    batch the squared form's few active negatives vanish among all pairs and in the square: it hardly trains.
     """
     check_positive("margin", margin)
+    check_choice("form", form, CONTRASTIVE_FORMS)
 
-    def shares(D: Tensor, relations: Relations) -> tuple[Tensor, int]:
+    def squared(D: Tensor, relations: Relations) -> tuple[Tensor, int]:
         pull = relations.positive * D.square() / 2
         push = relations.negative * (margin - D).clamp_min(0).square() / 2
         return (pull + push).sum(-1) / 2, len(D) * (len(D) - 1) // 2
 
+    def linear(D: Tensor, relations: Relations) -> tuple[Tensor, int]:
+        apart, inside = relations.positive & (D > 0), relations.negative & (D < margin)
+        pull, push = (apart * D).sum(-1), (inside * (margin - D)).sum(-1)
+        return pull / apart.sum().clamp_min(1) + push / inside.sum().clamp_min(1), 1
+
+    shares: Shares = squared if form == "squared" else linear
     return pair_loss(embeddings, labels, shares, reduction=reduction, return_parts=return_parts, skips=False)
 
 

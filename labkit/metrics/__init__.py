@@ -1,5 +1,6 @@
 """Exact metrics: ranking, clusters, strings, boxes and images."""
 
+from labkit.metrics.across import evaluate_across
 from labkit.metrics.boxes import box_corners, iou, rotated_iou
 from labkit.metrics.clusters import (
     csc,
@@ -29,6 +30,7 @@ __all__ = [
     "edit_distance",
     "edit_distance_table",
     "evaluate",
+    "evaluate_across",
     "inter_class_distance",
     "intra_class_distance",
     "iou",

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from labkit._validate import check_choice, check_positive
 
 POOLS = ("gem", "avg", "avg+max")
-NECKS = ("none", "bn", "ln")
+NECKS = ("none", "prebn", "bn", "ln")
 
 
 class Normalise(nn.Module):
@@ -73,8 +73,10 @@ def embedding(channels: int, dim: int, *, neck: str, head: bool, extra: bool = F
     """What follows the pooling, from (N, channels) to (N, dim).
 
     head: a linear layer; without it the pooled features are the embedding, and dim must equal channels.
-    neck: "bn" batch-normalises the embedding, without scale and shift (SGSL, Figure 2); "ln" layer-normalises the
-    pooled features before the head, whose weights take the place of scale and shift.
+    neck: "prebn" batch-normalises the features before the head, whose weights take the place of scale and shift: rows
+    that a ReLU made all-positive are centred, without which losses with class vectors pull every embedding into one
+    direction; "ln" layer-normalises there instead; "bn" batch-normalises the embedding, without scale and shift (SGSL,
+    Figure 2).
     extra: one more BN-ReLU on the pooled features (SGSL, Figure 4).
     """
     check_choice("neck", neck, NECKS)
@@ -83,6 +85,8 @@ def embedding(channels: int, dim: int, *, neck: str, head: bool, extra: bool = F
     layers: OrderedDict[str, nn.Module] = OrderedDict()
     if extra:
         layers["extra"] = nn.Sequential(nn.BatchNorm1d(channels), nn.ReLU())
+    if neck == "prebn":
+        layers["neck"] = nn.BatchNorm1d(channels, affine=False)
     if neck == "ln":
         layers["neck"] = nn.LayerNorm(channels, elementwise_affine=False)
     if head:

@@ -22,6 +22,7 @@ OPTIMIZERS = ("adamw", "adam", "sgd")
 SCHEDULES = ("cosine", "constant", "step")
 SAMPLERS = ("balanced", "random")
 WHILE_TRAINING = ("R@1", "R@10", "MAP@R", "nDCG@10", "intra", "inter", "CSC")  # what validation measures
+ACROSS = ("R@1", "MAP@R")  # measured among other designers, too, where the data name them: "R@1 across" in a record
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ class Config:
         check_choice("optimizer.name", self.optimizer.name, OPTIMIZERS)
         check_choice("optimizer.schedule", self.optimizer.schedule, SCHEDULES)
         check_choice("train.select", self.train.select, ("best", "last"))
-        check_choice("train.metric", self.train.metric, WHILE_TRAINING)
+        check_choice("train.metric", self.train.metric, (*WHILE_TRAINING, *(f"{name} across" for name in ACROSS)))
         check_choice("batch.batch_norm", self.batch.batch_norm, ("refuse", "freeze"))
         if self.record.frames == 1:
             raise ValueError("record.frames must be 0, or 2 and more: the first and the last are always taken")

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from labkit import metrics
 from labkit.data.dataset import Dataset, Splits
-from labkit.training.config import WHILE_TRAINING, Config
+from labkit.training.config import ACROSS, WHILE_TRAINING, Config
 from labkit.training.devices import autocast
 from labkit.training.distributed import gather_rows, is_distributed
 from labkit.training.inputs import evaluation_batches
 from labkit.training.state import State
 
-KS = (1, 2, 4, 8, 10, 16, 100)
+KS = (1, 2, 4, 8, 10, 16, 100, 1000)
 
 
 @torch.no_grad()
@@ -37,7 +38,17 @@ def measure_validation(state: State, splits: Splits, config: Config) -> dict[str
         embeddings, splits.validation.labels.to(embeddings.device), (1, 10),
         progress=False, distributed=is_distributed(),
     )  # fmt: skip
-    return {name: found[name] for name in WHILE_TRAINING}
+    return {name: found[name] for name in WHILE_TRAINING} | measure_across(embeddings, splits, splits.validation)
+
+
+def measure_across(embeddings: Tensor, splits: Splits, data: Dataset) -> dict[str, float]:
+    """R@1 and MAP@R once more, among other designers only, where the data name them."""
+    if not splits.across:
+        return {}
+    _, groups = np.unique(data.columns[splits.across], return_inverse=True)
+    labels = data.labels.to(embeddings.device)
+    found = metrics.evaluate_across(embeddings, labels, torch.from_numpy(groups), (1,))
+    return {f"{name} across": found[name] for name in ACROSS}
 
 
 def measure_test(state: State, splits: Splits, config: Config) -> dict[str, float]:
@@ -51,7 +62,7 @@ def measure_test(state: State, splits: Splits, config: Config) -> dict[str, floa
         gallery_labels=None if against is None else against.labels.to(embeddings.device),
     )  # fmt: skip
     found["CSC-raw"] = metrics.csc(embeddings, labels, normalize=False)
-    return found
+    return found | measure_across(embeddings, splits, splits.test)
 
 
 def measure_train(state: State, splits: Splits, config: Config, limit: int = 10_000) -> dict[str, float]:

@@ -491,3 +491,45 @@ def test_ranked_list_equals_pytorch_metric_learning(batch):
     theirs = losses.RankedListLoss(margin=0.4, alpha=1.2, Tn=4, imbalance=0.5)(x, labels)  # the mean of L_P and L_N
     ours = pairs.ranked_list(x, labels, temperature=4.0)
     assert float(ours) == pytest.approx(2 * float(theirs), rel=1e-3)  # they add B·1e-5 to each sum of weights
+
+
+def naive_linear_contrastive(e, labels, margin):
+    pull, push = [], []
+    for i in range(len(e)):
+        for j in range(len(e)):
+            d = math.dist(e[i], e[j])
+            if i != j and labels[i] == labels[j] and d > 0:
+                pull.append(d)
+            if labels[i] != labels[j] and d < margin:
+                push.append(margin - d)
+    return sum(pull) / max(1, len(pull)) + sum(push) / max(1, len(push))
+
+
+@pytest.mark.parametrize("margin", [0.3, 0.5, 1.0])
+@pytest.mark.parametrize("batch", BATCHES)
+def test_the_linear_contrastive_form_is_the_mean_over_active_pairs(batch, margin):
+    labels = torch.tensor(BATCHES[batch])
+    embeddings = torch.randn(len(labels), 3, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    expected = naive_linear_contrastive(points(embeddings), labels.tolist(), margin)
+    found = pairs.contrastive(embeddings, labels, margin=margin, form="linear")
+    assert float(found) == pytest.approx(expected, rel=1e-12)
+    shares = pairs.contrastive(embeddings, labels, margin=margin, form="linear", reduction="none")
+    assert float(shares.sum()) == pytest.approx(expected, rel=1e-12)
+    embeddings.requires_grad_()
+    assert torch.autograd.gradcheck(lambda e: pairs.contrastive(e, labels, margin=margin, form="linear"), embeddings)
+
+
+@pytest.mark.peer
+@pytest.mark.parametrize("margin", [0.3, 1.0])
+def test_the_linear_contrastive_form_is_pytorch_metric_learnings(margin):
+    from pytorch_metric_learning.losses import ContrastiveLoss
+
+    labels = torch.tensor(BATCHES["unequal"])
+    embeddings = torch.randn(len(labels), 4, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
+    expected = ContrastiveLoss(pos_margin=0, neg_margin=margin)(embeddings, labels)
+    assert float(pairs.contrastive(embeddings, labels, margin=margin, form="linear")) == pytest.approx(float(expected))
+
+
+def test_an_unknown_form_is_refused():
+    with pytest.raises(ValueError, match="form"):
+        pairs.contrastive(torch.randn(4, 2), torch.tensor([0, 0, 1, 1]), form="cubic")

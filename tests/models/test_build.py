@@ -113,7 +113,7 @@ def test_small_cnn_is_the_network_in_its_description(size, channels, norm):
     for i, module in enumerate(m for m in network.features if isinstance(m, (nn.Conv2d, nn.BatchNorm2d, nn.GroupNorm))):
         plain.append(module)
         plain += [] if i % 2 == 0 else [nn.ReLU()] if i == 1 else [nn.ReLU(), nn.MaxPool2d(2)]
-    reference = nn.Sequential(*plain, nn.Flatten(), network.head)
+    reference = nn.Sequential(*plain, nn.Flatten(), network.embed)
     x = torch.rand(5, 1, size, size)
     assert torch.allclose(network(x), reference(x), atol=1e-5)
     assert [m.out_channels for m in reference if isinstance(m, nn.Conv2d)] == list(channels)
@@ -152,7 +152,7 @@ def test_the_five_layer_network_has_five_layers_with_weights():
         ("small-resnet", 8, {"blocks": ()}, "blocks must be a sequence of whole numbers"),
         ("small-resnet", 8, {"blocks": (1, 0)}, "blocks must be a whole number"),
         ("small-resnet", 8, {"pool": "max"}, "pool must be one of 'gem', 'avg', 'avg\\+max'"),
-        ("small-resnet", 8, {"neck": "in"}, "neck must be one of 'none', 'bn', 'ln'"),
+        ("small-resnet", 8, {"neck": "in"}, "neck must be one of 'none', 'prebn', 'bn', 'ln'"),
         ("small-resnet", 8, {"last": "relu"}, "last must be one of 'bn-relu', 'rbr', 'rbr-released', 'extra-bn-relu'"),
         ("small-resnet", 8, {"head": False}, "dim must be 64, the number of pooled features"),
         ("efficientnet-lite0", 8, {"last": "rbr-released", "weights": None}, "last must be one of 'bn-relu', 'rbr'"),

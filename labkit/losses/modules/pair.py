@@ -4,7 +4,7 @@ from typing import Any
 
 from torch import Tensor
 
-from labkit._validate import check_not_negative, check_positive
+from labkit._validate import check_choice, check_not_negative, check_positive
 from labkit.losses import pairs
 from labkit.losses.modules.base import Loss
 
@@ -24,10 +24,11 @@ class Contrastive(PairLoss):
 
     function = staticmethod(pairs.contrastive)
 
-    def __init__(self, margin: float = 0.5, *, reduction: str = "mean") -> None:
-        """Margin: distance beyond which negatives are left alone."""
+    def __init__(self, margin: float = 0.5, *, form: str = "squared", reduction: str = "mean") -> None:
+        """Margin: distance beyond which negatives are left alone; form: "squared" or "linear"."""
         check_positive("margin", margin)
-        super().__init__(margin=margin, reduction=reduction)
+        check_choice("form", form, pairs.CONTRASTIVE_FORMS)
+        super().__init__(margin=margin, form=form, reduction=reduction)
 
 
 class Triplet(PairLoss):
