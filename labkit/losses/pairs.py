@@ -150,7 +150,7 @@ def contrastive(
         return (pull + push).sum(-1) / 2, len(D) * (len(D) - 1) // 2
 
     def linear(D: Tensor, relations: Relations) -> tuple[Tensor, int]:
-        apart, inside = relations.positive & (D > 0), relations.negative & (D < margin)
+        apart, inside = relations.positive & (D > 0), relations.negative & (margin > D)
         pull, push = (apart * D).sum(-1), (inside * (margin - D)).sum(-1)
         return pull / apart.sum().clamp_min(1) + push / inside.sum().clamp_min(1), 1
 

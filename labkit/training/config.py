@@ -61,7 +61,7 @@ class TrainConfig:
     """Length and rhythm, in steps; epochs, where above 0, decides the length instead of steps.
 
     patience: evaluations on validation classes without a better one before stopping early, 0 for never.
-    select: test the weights that were "best" on validation by the metric, or the "last".
+    select: test the weights that were "best" on validation by the metric, or the "last", whose results vary less.
     """
 
     steps: int = 2000
@@ -113,6 +113,8 @@ class Config:
         check_choice("train.select", self.train.select, ("best", "last"))
         check_choice("train.metric", self.train.metric, (*WHILE_TRAINING, *(f"{name} across" for name in ACROSS)))
         check_choice("batch.batch_norm", self.batch.batch_norm, ("refuse", "freeze"))
+        if self.train.patience and self.train.select == "last":
+            raise ValueError('train.patience stops after the best weights, so it needs train.select = "best"')
         if self.record.frames == 1:
             raise ValueError("record.frames must be 0, or 2 and more: the first and the last are always taken")
         for section, function in (("augment", augment), ("images", FileImages)):

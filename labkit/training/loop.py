@@ -159,6 +159,8 @@ def train(config: Config, seed: int, state: State, splits: Splits, tracker: File
                 saved = progress.step
             if stopping and progress.step < steps:
                 return False
+        if steps == 0:  # a baseline
+            evaluate(config, state, splits, tracker, report)
     if saved != progress.step and steps > 0:  # stopped early
         save_last(tracker, state, clock)
     return True
@@ -174,7 +176,7 @@ def save_last(tracker: FileTracker, state: State, clock: Clock) -> None:
 
 
 def evaluate(config: Config, state: State, splits: Splits, tracker: FileTracker, report: Report) -> None:
-    """Measure the validation classes; keep the weights if they are the best so far."""
+    """Measure the validation classes; keep the weights if the best are wanted and these are."""
     progress, metric = state.progress, config.train.metric
     if len(splits.validation) == 0:
         progress.best_step = progress.step
@@ -182,7 +184,9 @@ def evaluate(config: Config, state: State, splits: Splits, tracker: FileTracker,
         return
     found = measure_validation(state, splits, config)
     log(tracker, {"step": progress.step, "split": "validation"} | found)
-    if progress.best_step < 0 or found[metric] > progress.best[metric]:
+    if config.train.select == "last":
+        progress.best_step, progress.best = progress.step, found
+    elif progress.best_step < 0 or found[metric] > progress.best[metric]:
         progress.best_step, progress.best, progress.without_better = progress.step, found, 0
         checkpoint(tracker.folder / "checkpoints" / "best.safetensors", state)
     else:
