@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,12 +20,14 @@ from labkit.runs.contents import read_metrics as read_metrics
 from labkit.runs.contents import read_projection as read_projection
 from labkit.runs.contents import read_samples as read_samples
 from labkit.runs.process import is_alive
-from labkit.runs.schema import STATUSES, RunError, check_summary, is_run_id, read_json, run_file
+from labkit.runs.schema import FILES, STATUSES, RunError, check_summary, is_run_id, read_json, run_file
 from labkit.runs.schema import check_info as check_info
 from labkit.setup import ROOT
 
 RECORDED = ROOT / "data" / "runs"
 OWN = Path("runs")
+
+Stamp = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,22 @@ class Run:
             return False
         return True
 
+    def stamp(self, *names: str) -> Stamp:
+        """Where the run is and when its files (or only the named ones) were written: the key of a cache."""
+        return stamp_of(self.path, names or FILES)
+
+
+def stamp_of(path: Path, names: Iterable[str]) -> Stamp:
+    """Changes when one of a folder's files comes, goes or is written again."""
+    found = [str(path)]
+    for name in names:
+        try:
+            facts = os.lstat(path / name)
+        except OSError:  # not there, or just taken away
+            continue
+        found.append(f"{name} {facts.st_mtime_ns} {facts.st_size} {facts.st_ino}")
+    return tuple(found)
+
 
 def whole(text: str) -> str:
     """Text that can be written as UTF-8: JSON and file names may hold halves of characters, which tables refuse."""
@@ -129,7 +147,7 @@ def default_roots() -> tuple[Path, ...]:
     return (RECORDED, OWN)
 
 
-Known = dict[Path, tuple[tuple[int, ...], Run]]  # runs as they were read, with the stamps of their files
+Known = dict[Path, tuple[Stamp, Run]]  # runs as they were read, with the stamps of their files
 
 
 def find_runs(*roots: Path | str, known: Known | None = None) -> list[Run]:
@@ -147,16 +165,10 @@ def find_runs(*roots: Path | str, known: Known | None = None) -> list[Run]:
 
 def read_again(path: Path, known: Known) -> Run:
     """A run that is known, if its files are as they were; one that trains is always read, its process may be gone."""
-    stamps: tuple[int, ...] = ()
-    for name in ("run.json", "summary.json"):
-        try:
-            facts = os.lstat(path / name)
-            stamps += (facts.st_mtime_ns, facts.st_size, facts.st_ino)
-        except OSError:
-            stamps += (0,)
+    stamp = stamp_of(path, ("run.json", "summary.json"))
     before = known.get(path)
-    if before is None or before[0] != stamps or before[1].info.get("status") == "running":
-        before = known[path] = (stamps, read_run(path))
+    if before is None or before[0] != stamp or before[1].info.get("status") == "running":
+        before = known[path] = (stamp, read_run(path))
     return before[1]
 
 

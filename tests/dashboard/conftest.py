@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ import pytest
 ROOT = Path(__file__).parents[2]
 RECORDED = ROOT / "data" / "runs"
 HOSTILE = "<img src=x onerror=alert(1)> **bold** `code` $x$ 🙂" + "x" * 400
-sys.path.insert(0, str(ROOT / "dashboard"))
 
 
 def copy(topic: str, name: str, target: Path) -> Path:
@@ -63,7 +61,9 @@ def page(situation):
     st.cache_data.clear()
 
     def open_page(name, **query):
-        driver = AppTest.from_file(str(ROOT / "dashboard" / f"{name}.py"), default_timeout=60)
+        app = (ROOT / "dashboard" / "app.py").read_text(encoding="utf-8")
+        script = app if name == "app" else f"from dashboard.pages.{name} import page\npage()"
+        driver = AppTest.from_string(script, default_timeout=60)
         for key, value in query.items():
             driver.query_params[key] = value
         return driver.run()

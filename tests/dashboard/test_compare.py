@@ -1,8 +1,8 @@
 """Compare runs: works in every situation, counts what it shows, exports what the tables say."""
 
 import pytest
-from common import figure_names, short_names
 
+from dashboard.parts.text import figure_names, short_names
 from labkit.runs import find_runs, table
 from labkit.runs.read import RECORDED
 

@@ -17,7 +17,7 @@ def plots(page: AppTest) -> list[str]:
 
 @pytest.fixture
 def losses(page):
-    return page("losses_page")
+    return page("losses")
 
 
 def test_the_page_needs_no_runs(losses, situation):
@@ -29,7 +29,7 @@ def test_the_page_needs_no_runs(losses, situation):
 @pytest.mark.parametrize("situation", ["none"], indirect=True)
 @pytest.mark.parametrize("name", CATALOG)
 def test_every_card_opens_with_its_playground(page, name):
-    opened = page("losses_page", loss=CATALOG[name].title)
+    opened = page("losses", loss=CATALOG[name].title)
     assert not opened.exception
     assert opened.selectbox(key="loss").value == name
     assert plots(opened)
@@ -64,7 +64,7 @@ def test_search_and_family_narrow_the_list(losses):
     ],
 )
 def test_a_mistake_in_a_formula_is_told_as_text(page, formula, told):
-    opened = page("losses_page", loss="PNP-Dq", view="Derivative designer", formula=formula)
+    opened = page("losses", loss="PNP-Dq", view="Derivative designer", formula=formula)
     assert not opened.exception
     assert told.replace("\\= ", "= ") in opened.error[0].value.replace("\\", "")
     assert "<img" not in opened.error[0].value.replace("\\<", "")
@@ -72,7 +72,7 @@ def test_a_mistake_in_a_formula_is_told_as_text(page, formula, told):
 
 @pytest.mark.parametrize("situation", ["none"], indirect=True)
 def test_the_designer_draws_and_trains_when_asked(page):
-    opened = page("losses_page", loss="PNP-Dq", view="Derivative designer", formula="1/(1+R)**3")
+    opened = page("losses", loss="PNP-Dq", view="Derivative designer", formula="1/(1+R)**3")
     before = len(plots(opened))
     next(button for button in opened.button if button.label == "Train the toy").click().run()
     assert not opened.exception
@@ -88,7 +88,7 @@ def test_the_designer_draws_and_trains_when_asked(page):
     [("PNP-Dq", "alpha", 4.0), ("ProxyAnchor", "angle", 200), ("Triplet", "other", 100), ("Softmax", "length", 2.0)],
 )
 def test_a_slider_changes_the_figure(page, loss, slider, value):
-    opened = page("losses_page", loss=loss)
+    opened = page("losses", loss=loss)
     before = plots(opened)
     opened.slider(key=slider).set_value(value).run()
     assert not opened.exception
@@ -97,12 +97,12 @@ def test_a_slider_changes_the_figure(page, loss, slider, value):
 
 @pytest.mark.parametrize("situation", ["none"], indirect=True)
 def test_the_tab_of_the_url_is_drawn_and_another_loss_has_its_own(page):
-    opened = page("losses_page", loss="PNP-Dq", view="On the circle")
+    opened = page("losses", loss="PNP-Dq", view="On the circle")
     assert opened.slider(key="angle").value == 60
     assert not [slider for slider in opened.slider if slider.key == "alpha"]
     opened.selectbox(key="loss").select("recall-at-k").run()
     assert not opened.exception
-    opened = page("losses_page", loss="PNP-Dq", view="no such tab")
+    opened = page("losses", loss="PNP-Dq", view="no such tab")
     assert not opened.exception
     assert opened.slider(key="alpha").value == 1.0
 

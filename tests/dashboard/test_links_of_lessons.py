@@ -7,7 +7,6 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FILES = {"losses": "losses_page"}
 LINKS = {
     path.stem: re.findall(r"\(http://127\.0\.0\.1:8501/([^)]+)\)", path.read_text(encoding="utf-8"))
     for path in sorted((ROOT / "notebooks").glob("[0-9]*.py"))
@@ -20,7 +19,7 @@ def test_a_lesson_leads_to_its_state_in_the_dashboard(page, lesson):
     (link,) = LINKS[lesson]
     parts = urlsplit(link)
     query = dict(parse_qsl(parts.query))
-    opened = page(FILES.get(parts.path, parts.path), **query)
+    opened = page(parts.path, **query)
     assert not opened.exception
     for key, value in query.items():
         if key != "view":  # the chosen tab, which this driver does not tell

@@ -17,7 +17,7 @@ from test_embedding import FASHION, HOSTILE, OMNIGLOT, TOY, unpacked
 
 from labkit import metrics
 from labkit.explorers.embedding import explorer_data
-from labkit.explorers.embedding.choice import projections_of, same_samples, stamp
+from labkit.explorers.embedding.choice import projections_of, same_samples
 from labkit.explorers.embedding.data import Grouping, subset
 from labkit.explorers.embedding.film import read_film
 from labkit.explorers.embedding.grid import picture_grid
@@ -148,11 +148,11 @@ def test_runs_of_the_same_samples_belong_together():
 
 def test_a_stamp_changes_with_the_files(tmp_path):
     run = read_run(shutil.copytree(TOY, tmp_path / TOY.name))
-    before = stamp(run)
+    before = run.stamp()
     assert projections_of(run) == ["pca"]
     (run.path / "projections" / "pca.parquet").unlink()
     assert projections_of(run) == []
-    assert stamp(run) != before
+    assert run.stamp() != before
 
 
 @pytest.mark.parametrize(("path", "dim", "splits"), [(TOY, 2, ["train", "test"]), (FASHION, 3, ["test"])])

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from labkit.runs.read import Run
-from labkit.runs.schema import PROJECTIONS, RunError, run_file
-
-FILES = ("embeddings.safetensors", "samples.parquet", *(f"projections/{name}.parquet" for name in PROJECTIONS))
+from labkit.runs.schema import PROJECTIONS
 
 
 def projections_of(run: Run) -> list[str]:
@@ -30,14 +28,3 @@ def data_settings(run: Run) -> dict[str, Any]:
     config = run.info.get("config")
     data = config.get("data") if isinstance(config, dict) else None
     return data if isinstance(data, dict) else {}
-
-
-def stamp(run: Run) -> tuple[str, ...]:
-    """Where the run is and when its files were written: a cache's key that changes with them."""
-    found = [str(run.path)]
-    for name in (*FILES, "frames.safetensors"):
-        try:
-            found.append(f"{name} {run_file(run.path, name).stat().st_mtime_ns}")
-        except (RunError, OSError):  # not there, or just taken away
-            continue
-    return tuple(found)

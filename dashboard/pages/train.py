@@ -1,5 +1,7 @@
 """Train: choose data, loss and settings, start, watch, stop, resume; runs queue and go on when the page is closed."""
 
+from __future__ import annotations
+
 import json
 import shlex
 import subprocess
@@ -9,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
-from common import as_text, roots
-from train_watch import watch
 
+from dashboard.parts.runs import roots
+from dashboard.parts.text import as_text
+from dashboard.parts.watch import watch
 from labkit.commands.train import parse_settings
 from labkit.data.files import DataError
 from labkit.losses import CATALOG
@@ -34,6 +37,26 @@ CHOICES = {"convention": ("paper", "official")}
 MOST_SEEDS, LARGEST_SEED = 20, 999_999
 
 
+def page() -> None:
+    """Inputs, the command they stand for, Start, and the queue."""
+    st.title("Train")
+    root = own_root()
+    st.caption(
+        f"Runs go to `{as_text(str(root))}` and train one after the other on this machine, in processes of their own: "
+        "close this page whenever you like."
+    )
+    jobs = wanted(root)
+    there = [job.run_ids()[0] for job in jobs if (root / job.run_ids()[0] / "run.json").exists()]
+    if there:
+        st.caption(
+            f"{as_text(', '.join(there))} is there already and stays; the new run gets a number behind its name."
+        )
+    many = f"Start {len(jobs)} runs" if len(jobs) > 1 else "Start"
+    if st.button(many, type="primary", icon=":material/play_arrow:", disabled=not jobs, key="start"):
+        begin(root, jobs)
+    watch(root)
+
+
 def own_root() -> Path:
     """Where new runs go: the last folder of LABKIT_RUNS, else ./runs; never to the recorded ones."""
     own = [path.resolve() for path in roots() if not path.resolve().is_relative_to(RECORDED.resolve())]
@@ -54,6 +77,7 @@ def typed_input(label: str, default: Any, key: str, about: str) -> str | None:
     """An input of the default's type; its value as text if it was changed."""
     options: dict[str, Any] = {"key": key, "help": about, "bind": "query-params"}
     name = key.rpartition(".")[2]
+    value: Any
     if isinstance(default, bool):
         value = st.toggle(label, default, **options)
     elif isinstance(default, int):
@@ -207,19 +231,3 @@ def begin(root: Path, jobs: list[Job]) -> None:
         return
     if len(new) < len(jobs):
         st.info(f"{len(jobs) - len(new)} of these runs wait or run already; they are not started twice.")
-
-
-st.title("Train")
-root = own_root()
-st.caption(
-    f"Runs go to `{as_text(str(root))}` and train one after the other on this machine, in processes of their own: "
-    "close this page whenever you like."
-)
-jobs = wanted(root)
-there = [job.run_ids()[0] for job in jobs if (root / job.run_ids()[0] / "run.json").exists()]
-if there:
-    st.caption(f"{as_text(', '.join(there))} is there already and stays; the new run gets a number behind its name.")
-many = f"Start {len(jobs)} runs" if len(jobs) > 1 else "Start"
-if st.button(many, type="primary", icon=":material/play_arrow:", disabled=not jobs, key="start"):
-    begin(root, jobs)
-watch(root)

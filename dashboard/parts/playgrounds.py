@@ -1,8 +1,14 @@
 """Playgrounds of the Losses page: sliders round figure functions, one for each kind of loss."""
 
-import streamlit as st
-from common import as_text, show_tabs
+from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard.parts.layout import show_tabs
+from dashboard.parts.text import as_text
 from labkit.explorers.designer import PRESETS, SEEDS, curve, embedding, made, trained
 from labkit.explorers.formula import ALLOWED
 from labkit.figures.circle import loss_arrows
@@ -13,6 +19,9 @@ from labkit.figures.sgsl import GAMMAS, OTHERS, gate, shares, soft_maximum
 from labkit.figures.sigmoids import smoothed_cutoff, smoothed_step, smoothed_step_slope
 from labkit.losses import Card
 
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
 TAUS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5]
 OF_VARIANT = {
     "pnp-o": "PNP-O", "pnp-iu": "PNP-I_u, Eq. 6", "pnp-iu-exact": "PNP-I_u, Eq. 6", "pnp-ib": "PNP-I_b, b = 2",
@@ -20,7 +29,7 @@ OF_VARIANT = {
 }  # fmt: skip
 
 
-def draw(fig, key: str, alt: str) -> None:
+def draw(fig: go.Figure, key: str, alt: str) -> None:
     """A figure with its words, made for half a page: the title at the very top, the legend beneath."""
     axis = fig.layout.xaxis.visible is not False
     fig.update_layout(
@@ -31,7 +40,7 @@ def draw(fig, key: str, alt: str) -> None:
     st.plotly_chart(fig, theme=None, key=key, alt=alt)
 
 
-def pick(label: str, options, value, key: str):
+def pick(label: str, options: Sequence[float], value: float, key: str) -> float:
     """A slider over a few values, in the URL."""
     return st.select_slider(label, options, value, key=key, bind="query-params")
 

@@ -1,28 +1,36 @@
 """Retrieval: a query and its nearest points in up to three runs, where its positives are, and the hardest queries."""
 
+from __future__ import annotations
+
 import random
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import streamlit as st
-from common import as_text, finished_runs
 
+from dashboard.parts.runs import finished_runs
+from dashboard.parts.text import as_text
 from labkit.data.files import DataError
-from labkit.explorers.embedding.sheet import NO_SHEET, find_sheet
+from labkit.explorers.embedding.sheet import NO_SHEET, Sheet, find_sheet
 from labkit.figures.retrieval_grid import Cell, addresses, positive_ranks, row_html
 from labkit.runs import Run, RunError
-from labkit.runs.read import RECORDED
+from labkit.runs.read import RECORDED, Stamp
 from labkit.runs.retrieval import Found, Points, find, per_query, read_points, same_data
 
-ORDERS = {"hardest first": True, "easiest first": False, "as recorded": None}
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from PIL.Image import Image
+
+ORDERS = {"hardest first": True, "easiest first": False, "as recorded": None}  # by AP: whether ascending
 SHOWN = ("R@1", "R@5", "R@10", "AP", "nDCG@10")
 MOST_RUNS = 3
 EVERY = "all classes"
 
 
 @st.cache_resource(max_entries=24, show_spinner=False)
-def points_of(path: Path, changed: float, _run: Run) -> Points | str:
-    """The recorded points of a run, or what is wrong with them."""
+def points_of(_run: Run, files: Stamp) -> Points | str:
+    """The recorded points of a run, or what is wrong with them; files: its stamp, for the cache."""
     try:
         return read_points(_run)
     except RunError as error:
@@ -30,7 +38,7 @@ def points_of(path: Path, changed: float, _run: Run) -> Points | str:
 
 
 @st.cache_data(max_entries=24, show_spinner="Ranking every query")
-def queries_of(path: Path, changed: float, _points: Points) -> pd.DataFrame | str:
+def queries_of(_points: Points, files: Stamp) -> pd.DataFrame | str:
     """Metrics of every query of a run, or why there are none."""
     try:
         return per_query(_points)
@@ -39,7 +47,7 @@ def queries_of(path: Path, changed: float, _points: Points) -> pd.DataFrame | st
 
 
 @st.cache_resource(max_entries=6, show_spinner=False)
-def pictures_of(name: str, ids: tuple[str, ...]):
+def pictures_of(name: str, ids: tuple[str, ...]) -> tuple[Sheet, Image, NDArray[np.int32]] | None:
     """Sheet, decoded sheet and cells of these ids; None where the data set has no pictures."""
     try:
         cells, sheet = find_sheet(RECORDED / "sprites", name, ids)
@@ -48,10 +56,47 @@ def pictures_of(name: str, ids: tuple[str, ...]):
         return None
 
 
-def version(run: Run) -> tuple[Path, float]:
-    """What a cached reading of a run depends on."""
-    files = ("embeddings.safetensors", "samples.parquet")
-    return run.path, max((run.path / name).stat().st_mtime for name in files)
+def page() -> None:
+    """Choose data and runs, then a query."""
+    st.title("Retrieval")
+    groups = same_data(finished_runs())
+    if not groups:
+        st.info("No finished run has kept embeddings. Train one that does: `python -m labkit train toy`.")
+        return
+    runs = choose_runs(groups)
+    if not runs:
+        st.info("Choose a run.")
+        return
+    read = {}
+    for run in runs:
+        points = points_of(run, run.stamp())
+        if isinstance(points, str):
+            st.warning(f"This run cannot be used: {as_text(points)}")
+        else:
+            read[run.id] = (run, points)
+    if read:
+        st.caption(
+            f"Rankings are {next(iter(read.values()))[1].told}, by cosine similarity. "
+            "With fewer items to confuse, numbers differ from the run's test metrics."
+        )
+        if len({points.ids for _, points in read.values()}) > 1:
+            st.warning("These runs have recorded different points: their ranks and metrics cannot be compared.")
+        explore(read)
+
+
+def choose_runs(groups: dict[str, list[Run]]) -> list[Run]:
+    """Data, and up to three runs of it."""
+    left, right = st.columns([1, 2])
+    data = left.selectbox(
+        "Data and setting", list(groups), key="data", bind="query-params",
+        on_change=lambda: st.session_state.pop("runs", None),  # other data, other runs: begin with two of them again
+    )  # fmt: skip
+    runs = {run.id: run for run in groups[data]}
+    chosen = right.multiselect(
+        f"Runs to compare (up to {MOST_RUNS} of {len(runs)})", list(runs), default=start_with(groups[data]),
+        key="runs", bind="query-params", max_selections=MOST_RUNS,
+    )  # fmt: skip
+    return [runs[name] for name in chosen]
 
 
 def start_with(runs: list[Run]) -> list[str]:
@@ -75,8 +120,9 @@ def choose_query(table: pd.DataFrame, run: Run) -> tuple[str, pd.DataFrame]:
     order = middle.selectbox("Order of queries", list(ORDERS), key="order", bind="query-params")
     right.slider("Found items shown", 5, 30, 10, key="top", bind="query-params")
     some = table if wanted == EVERY else table[table["class"] == wanted]
-    if ORDERS[order] is not None:
-        some = some.sort_values("AP", ascending=ORDERS[order], kind="stable")
+    ascending = ORDERS[order]
+    if ascending is not None:
+        some = some.sort_values("AP", ascending=ascending, kind="stable")
     ids = list(some["id"])
     left, back, forth, chance = st.columns([4, 1, 1, 1], vertical_alignment="bottom")
     chosen = left.selectbox(f"Query: {len(ids):,} of {len(table):,}", ids, key="query", bind="query-params")
@@ -85,7 +131,7 @@ def choose_query(table: pd.DataFrame, run: Run) -> tuple[str, pd.DataFrame]:
     back.button("Previous", on_click=go_to, args=(before,), disabled=before is None, width="stretch")
     forth.button("Next", on_click=go_to, args=(after,), disabled=after is None, width="stretch")
     chance.button("Random", on_click=lambda: go_to(random.choice(ids)), width="stretch")
-    if ORDERS[order] is not None:
+    if ascending is not None:
         st.caption(
             f"Number {place + 1:,} of {len(ids):,} by average precision (AP) in the first run, {as_text(run.id)}."
         )
@@ -148,54 +194,20 @@ def show_all(some: pd.DataFrame, total: int, tables: dict[str, pd.DataFrame]) ->
 @st.fragment
 def explore(read: dict[str, tuple[Run, Points]]) -> None:
     """All that changes with the query."""
-    tables = {name: queries_of(*version(run), points) for name, (run, points) in read.items()}
-    for name, problem in tables.items():
-        if isinstance(problem, str):
-            st.warning(f"{as_text(name)}: {as_text(problem)}")
-    tables = {name: table for name, table in tables.items() if not isinstance(table, str)}
+    tables: dict[str, pd.DataFrame] = {}
+    for name, (run, points) in read.items():
+        found = queries_of(points, run.stamp())
+        if isinstance(found, str):
+            st.warning(f"{as_text(name)}: {as_text(found)}")
+        else:
+            tables[name] = found
     if not tables:
         return
     first = read[next(iter(tables))]
     table = tables[first[0].id]
     query, some = choose_query(table, first[0])
     st.caption("✓ and a solid frame: the query's class. ✗ and a dashed frame: another class. Under the cursor: its id.")
-    found = {name: show_run(*read[name], query) for name in tables}
-    grid = {name: one for name, one in found.items() if one is not None}
-    show_numbers(grid, first[1].others)
+    rows = {name: show_run(*read[name], query) for name in tables}
+    show_numbers({name: row for name, row in rows.items() if row is not None}, first[1].others)
     with st.expander("All queries, in this order", icon=":material/list:"):
         show_all(some, len(table), tables)
-
-
-st.title("Retrieval")
-groups = same_data(finished_runs())
-if not groups:
-    st.info("No finished run has kept embeddings. Train one that does: `python -m labkit train toy`.")
-    st.stop()
-left, right = st.columns([1, 2])
-data = left.selectbox(
-    "Data and setting", list(groups), key="data", bind="query-params",
-    on_change=lambda: st.session_state.pop("runs", None),  # other data, other runs: begin with two of them again
-)  # fmt: skip
-runs = {run.id: run for run in groups[data]}
-chosen = right.multiselect(
-    f"Runs to compare (up to {MOST_RUNS} of {len(runs)})", list(runs), default=start_with(groups[data]), key="runs",
-    bind="query-params", max_selections=MOST_RUNS,
-)  # fmt: skip
-if not chosen:
-    st.info("Choose a run.")
-    st.stop()
-read = {}
-for name in chosen:
-    points = points_of(*version(runs[name]), runs[name])
-    if isinstance(points, str):
-        st.warning(f"This run cannot be used: {as_text(points)}")
-    else:
-        read[name] = (runs[name], points)
-if read:
-    st.caption(
-        f"Rankings are {next(iter(read.values()))[1].told}, by cosine similarity. "
-        "With fewer items to confuse, numbers differ from the run's test metrics."
-    )
-    if len({points.ids for _, points in read.values()}) > 1:
-        st.warning("These runs have recorded different points: their ranks and metrics cannot be compared.")
-    explore(read)

@@ -1,5 +1,7 @@
 """The lower half of the Train page: the queue, and one run as it learns, read anew every second."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -7,13 +9,15 @@ from typing import Any
 from urllib.parse import quote
 
 import streamlit as st
-from common import as_text, read_all, short_names
 
+from dashboard.parts.runs import read_all
+from dashboard.parts.text import as_text, short_names
 from labkit.figures.comparison import shown
 from labkit.figures.moving import moving_figure
 from labkit.figures.results import training_curves
 from labkit.runs import Run, RunError, launch, read_metrics
 from labkit.runs.live import Progress, Watched, log_tail, planned_steps, progress_of, watched
+from labkit.runs.read import Stamp
 from labkit.runs.waiting import QUEUE, Queue, read_queue
 from labkit.training.moving import Moving, read_moving, source
 
@@ -33,6 +37,7 @@ PATIENCE = 10.0  # seconds after which a run that was asked to stop may be ended
 
 @st.fragment(run_every=1)
 def watch(root: Path) -> None:
+    """All that trains, waits or has ended in a folder, and one run of it more closely."""
     st.subheader("Queue and runs")
     try:
         queue = read_queue(root)
@@ -134,36 +139,30 @@ def act(what: Callable[..., object], *arguments: object) -> None:
 
 
 def in_words(far: Progress, each: Watched) -> str:
+    """How far a run is."""
     of = f" of {far.steps:,}" if far.steps else ""
     left = f", {far.seconds_left:.0f} s left" if far.seconds_left is not None and each.status == "running" else ""
     return f": step {far.step:,}{of}{left}"
 
 
-def rows_of(run: Run) -> list[dict]:
-    return cached_rows(run, str(run.path), stamp(run, "metrics.jsonl"))
+def rows_of(run: Run) -> list[dict[str, Any]]:
+    """What a run has written into metrics.jsonl by now."""
+    return cached_rows(run, run.stamp("metrics.jsonl"))
 
 
 @st.cache_data(max_entries=200, show_spinner=False)
-def cached_rows(_run: Run, path: str, changed: tuple[int, int]) -> list[dict]:
+def cached_rows(_run: Run, files: Stamp) -> list[dict[str, Any]]:
+    """The rows; files: the stamp of what is read, for the cache."""
     return read_metrics(_run)
 
 
 @st.cache_resource(max_entries=10, show_spinner=False)
-def cached_moving(_run: Run, path: str, name: str, changed: tuple[int, int]) -> Moving | str | None:
+def cached_moving(_run: Run, files: Stamp) -> Moving | str | None:
     """The frames; what is wrong with them, as text; None if there are none."""
     try:
         return read_moving(_run)
     except RunError as error:
         return str(error)
-
-
-def stamp(run: Run, name: str) -> tuple[int, int]:
-    """Changes when the file does."""
-    try:
-        facts = (run.path / name).lstat()
-    except OSError:
-        return 0, 0
-    return facts.st_mtime_ns, facts.st_size
 
 
 def show_one(each: Watched, begun: list[Run]) -> None:
@@ -192,22 +191,22 @@ def show_curves(run: Run, others: list[Run]) -> None:
     if not any(rows_of(each) for each in drawn):
         st.caption("No curve yet.")
         return
-    changed = tuple((str(each.path), each.group, stamp(each, "metrics.jsonl")) for each in drawn)
+    files = tuple((each.group, *each.stamp("metrics.jsonl")) for each in drawn)
     steps = None if others else planned_steps(run)
     for column, (metric, split) in zip(st.columns(2), (("loss", "training"), ("R@1", "validation"))):
         column.plotly_chart(
-            curve_figure(drawn, changed, metric, split, steps), theme=None, key=f"live-{metric}",
+            curve_figure(drawn, files, metric, split, steps), theme=None, key=f"live-{metric}",
             alt=f"{split} {metric} of {len(drawn)} runs against the step.",
         )  # fmt: skip
     st.caption(f"Showing {len(drawn)} of {len(others) + 1} runs of this preset on this page; thin lines are seeds.")
 
 
 @st.cache_resource(max_entries=50, show_spinner=False)
-def curve_figure(_runs: list[Run], changed: tuple, metric: str, split: str, steps: int | None) -> Any:
+def curve_figure(_runs: list[Run], files: tuple[Stamp, ...], metric: str, split: str, steps: int | None) -> Any:
     """Drawn anew only when a run has written more."""
     fig = training_curves(_runs, metric, legend_names(_runs), split)
     legend = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
-    fig.update_layout(legend=legend, showlegend=len(legend_names(_runs)) > 1, uirevision=changed[0][0])
+    fig.update_layout(legend=legend, showlegend=len(legend_names(_runs)) > 1, uirevision=str(_runs[0].path))
     if steps:
         fig.update_xaxes(range=[0, steps])  # the line grows into its place
     if metric == "R@1":
@@ -223,7 +222,7 @@ def legend_names(runs: list[Run]) -> dict[str, str]:
 
 
 @st.cache_resource(max_entries=50, show_spinner=False)
-def frame_figure(_moving: Moving, changed: tuple, frame: int) -> tuple[Any, str]:
+def frame_figure(_moving: Moving, files: Stamp, frame: int) -> tuple[Any, str]:
     """Drawn anew only when there is another frame."""
     return moving_figure(_moving, frame)
 
@@ -231,7 +230,8 @@ def frame_figure(_moving: Moving, changed: tuple, frame: int) -> tuple[Any, str]
 def show_embedding(run: Run, going: bool) -> None:
     """The last frame while it trains; any frame afterwards."""
     name = source(run)
-    moving = cached_moving(run, str(run.path), name, stamp(run, name)) if name else None
+    files = run.stamp(name) if name else ()
+    moving = cached_moving(run, files) if name else None
     if isinstance(moving, str):
         st.warning(as_text(moving))
     if not isinstance(moving, Moving) or not moving.steps:
@@ -243,6 +243,6 @@ def show_embedding(run: Run, going: bool) -> None:
         steps = list(dict.fromkeys(moving.steps))
         chosen = st.select_slider("Training step", steps, steps[-1], key=f"frame-{run.id}-{steps[-1]}")
         frame = moving.steps.index(chosen)
-    fig, words = frame_figure(moving, (str(run.path), name, stamp(run, name)), frame)
+    fig, words = frame_figure(moving, files, frame)
     st.plotly_chart(fig, theme=None, key="moving", alt=f"The embedding at step {moving.steps[frame]}. {words}")
     st.caption(f"{words} {'Up to the last checkpoint.' if going else ''}")

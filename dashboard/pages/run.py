@@ -1,11 +1,17 @@
 """Run: everything about one run: result, settings, provenance, curves, files, and how to repeat or move it."""
 
+from __future__ import annotations
+
 import tempfile
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
-from common import all_runs, as_text, roots, show_tabs, warn_about_problems
 
+from dashboard.parts.layout import show_tabs
+from dashboard.parts.runs import all_runs, roots, warn_about_problems
+from dashboard.parts.text import as_text
 from labkit.figures.comparison import shown
 from labkit.figures.results import training_curves
 from labkit.runs import Run, RunError, export_runs, read_metrics
@@ -19,7 +25,29 @@ FACTS = {
 }  # fmt: skip
 
 
-def flat(content: dict, prefix: str = "") -> list[dict[str, str]]:
+def page() -> None:
+    """Choose a run; its result, then tabs."""
+    st.title("One run")
+    runs = all_runs()
+    warn_about_problems(runs)
+    readable = {run.id: run for run in sorted(runs, key=lambda run: run.id) if not run.problems}
+    if not readable:
+        where = ", ".join(f"`{path}`" for path in roots())
+        st.info(f"There is no run in {where}. Train one: `python -m labkit train toy`.", icon=":material/info:")
+        return
+    run = readable[st.selectbox(f"Run ({len(readable)} there)", list(readable), key="run", bind="query-params")]
+    st.caption(
+        f"Status: **{run.status}**. Made on {as_text(run.device or 'an unknown device')} "
+        f"({as_text(run.text('device_name') or 'no name recorded')})."
+    )
+    show_result(run)
+    contents = {
+        "Curves": show_curves, "Settings": show_settings, "Provenance": show_origin, "Files and export": show_files,
+    }  # fmt: skip
+    show_tabs({name: partial(show, run) for name, show in contents.items()})
+
+
+def flat(content: dict[str, Any], prefix: str = "") -> list[dict[str, str]]:
     """Nested settings as rows."""
     rows = []
     for key, value in content.items():
@@ -41,6 +69,7 @@ def show_result(run: Run) -> None:
 
 
 def show_curves(run: Run) -> None:
+    """One curve of the training, chosen from those it has written."""
     rows = read_metrics(run)
     if not rows:
         st.info("This run has written no curve.")
@@ -57,10 +86,12 @@ def show_curves(run: Run) -> None:
 
 
 def show_settings(run: Run) -> None:
+    """The whole configuration."""
     st.dataframe(flat(run.info.get("config") or {}), hide_index=True)
 
 
 def show_origin(run: Run) -> None:
+    """Where it comes from: commit, machine, versions, data."""
     known = run.info | (run.summary or {})
     facts = [{"what": name, "value": str(known[key])} for key, name in FACTS.items() if key in known]
     facts += [{"what": f"version of {name}", "value": str(v)} for name, v in (known.get("versions") or {}).items()]
@@ -69,6 +100,7 @@ def show_origin(run: Run) -> None:
 
 
 def show_files(run: Run) -> None:
+    """Its command, its files, and a zip of it."""
     st.markdown("Make it again")
     st.code(run.text("command") or "not recorded", language="bash")
     listed = [path for path in sorted(run.path.rglob("*")) if path.is_file() and not path.is_symlink()]
@@ -91,28 +123,3 @@ def show_export(run: Run) -> None:
                 return
             st.download_button("Save the zip", target.read_bytes(), f"{run.id}.zip")
     st.caption("`python -m labkit runs import FILE.zip` brings it in elsewhere.")
-
-
-st.title("One run")
-runs = all_runs()
-warn_about_problems(runs)
-readable = {run.id: run for run in sorted(runs, key=lambda run: run.id) if not run.problems}
-if not readable:
-    st.info(
-        f"There is no run in {', '.join(f'`{path}`' for path in roots())}. Train one: `python -m labkit train toy`.",
-        icon=":material/info:",
-    )
-    st.stop()
-chosen = st.selectbox(f"Run ({len(readable)} there)", list(readable), key="run", bind="query-params")
-run = readable[chosen]
-st.caption(
-    f"Status: **{run.status}**. Made on {as_text(run.device or 'an unknown device')} "
-    f"({as_text(run.text('device_name') or 'no name recorded')})."
-)
-show_result(run)
-show_tabs(
-    {
-        "Curves": lambda: show_curves(run), "Settings": lambda: show_settings(run),
-        "Provenance": lambda: show_origin(run), "Files and export": lambda: show_files(run),
-    }
-)  # fmt: skip

@@ -1,0 +1,212 @@
+"""Compare runs: means, seeds, intervals, differences to a baseline, curves, cost, and the way to repeat it all."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from dashboard.parts.layout import legend_on_top, show_tabs
+from dashboard.parts.runs import choose_preset, devices, finished_runs
+from dashboard.parts.text import as_text, figure_names, short_names
+from labkit.explorers.columns import side_by_side
+from labkit.figures.comparison import METRICS, cost_against_quality, differences, differences_to, profiles, shown
+from labkit.figures.results import results, training_curves
+from labkit.figures.static import small_multiples
+from labkit.runs import Run, table, to_csv, to_latex
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+BASELINES = ("untrained", "pixels")  # not trained: far below, and yet in every table
+CURVES = 7  # lines that colours and dashes can tell apart
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What is compared: the runs, those of them that figures show, and the names of their configurations."""
+
+    preset: str
+    metric: str
+    baseline: str
+    runs: list[Run]
+    near: list[Run]
+    frame: pd.DataFrame
+    names: dict[str, str]
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Names short enough for a figure."""
+        return figure_names(self.names)
+
+    @property
+    def best(self) -> list[Run]:
+        """The runs of the best configurations, as many as lines can be told apart."""
+        groups = set(self.best_groups)
+        return [run for run in self.runs if run.group in groups]
+
+    @property
+    def best_groups(self) -> list[str]:
+        """The best configurations, as many as lines can be told apart."""
+        return list(self.frame["group"])[:CURVES]
+
+
+def page() -> None:
+    """Choose runs and a metric; then tabs."""
+    st.title("Compare runs")
+    chosen = choose(finished_runs())
+    if chosen is None:
+        st.warning("These runs have no test results. Choose another preset, or train one with a test.")
+        return
+    contents = {
+        "Results": show_results, "Differences": show_differences, "During training": show_training,
+        "All metrics": show_metrics, "Cost": show_cost, "Export": show_export,
+    }  # fmt: skip
+    show_tabs({name: partial(show, chosen) for name, show in contents.items()})
+
+
+def choose(everything: list[Run]) -> Chosen | None:
+    """The menus; None where nothing was measured on test classes."""
+    left, middle, right = st.columns([2, 1, 2])
+    with left:
+        preset, runs = choose_preset(everything)
+    names = short_names(runs)
+    available = [metric for metric in METRICS if any(run.value(metric) is not None for run in runs)]
+    if not available:
+        return None
+    metric = middle.selectbox("Metric", available, key="metric", bind="query-params")
+    order = list(table(runs, metric)["group"])
+    plain = [group for group in order if ", " not in names.get(group, group)]  # with the preset's own settings
+    name_of: Any = {"format_func": lambda group: names.get(group, group), "bind": "query-params"}
+    baseline = right.selectbox("Baseline", order, first_baseline(order, plain), key="baseline", **name_of)
+    groups = st.multiselect("Losses and settings (empty: every loss)", order, key="groups", **name_of)
+    left, right = side_by_side("which", 2, 320)
+    varied = len(order) - len(plain) if plain and not groups else 0
+    if varied and not left.toggle(f"Also the {varied} with settings of their own", key="varied", bind="query-params"):
+        groups = plain
+    runs = [run for run in runs if run.group in (groups or order) or run.group == baseline]
+    frame = table(runs, metric)
+    say_what_is_shown(runs, frame, len(order))
+    with right if varied else left:
+        near = only_trained(runs)
+    return Chosen(preset, metric, baseline, runs, near, frame, names)
+
+
+def first_baseline(order: list[str], plain: list[str]) -> int:
+    """Smooth-AP where it is there: the ranking loss that the others were built on; else the best."""
+    usual = [group for group in plain if group.endswith("_smooth-ap")]
+    return order.index((usual or plain or order)[0])
+
+
+def say_what_is_shown(runs: list[Run], frame: pd.DataFrame, total: int) -> None:
+    """How much, made on what, and what to keep in mind."""
+    few = sum(n < 3 for n in frame["n"])
+    it = "them" if few > 1 else "it"
+    weak = f"; {few} {'have' if few > 1 else 'has'} fewer than three seeds: no claim rests on {it}" if few else ""
+    st.caption(
+        f"{len(frame)} of {total} configurations, {len(runs)} runs. Made on: {as_text(devices(runs))}. "
+        f"Intervals are Student's, 95 %{weak}."
+    )
+    for note in frame.attrs["notes"]:
+        st.warning(as_text(note))
+
+
+def only_trained(runs: list[Run]) -> list[Run]:
+    """The runs that figures show."""
+    if not any(run.loss in BASELINES for run in runs):
+        return runs
+    zoomed = st.toggle(
+        "Only trained networks in the figures", value=True, key="zoom", bind="query-params",
+        help="Untrained networks and plain pixels lie far below and would press all others together.",
+    )  # fmt: skip
+    return [run for run in runs if not zoomed or run.loss not in BASELINES]
+
+
+def show_results(chosen: Chosen) -> None:
+    """Every seed, the mean and its interval, as a figure and as a table."""
+    metric = chosen.metric
+    st.plotly_chart(
+        legend_on_top(results(chosen.near, metric, chosen.labels)), theme=None, key="results",
+        alt=f"{metric} of every configuration on test classes: seeds, mean and 95 % interval.",
+    )  # fmt: skip
+    st.dataframe(
+        [
+            {
+                "configuration": chosen.names.get(group, group), "seeds": n, metric: shown(mean, metric),
+                "95 % interval": "one seed: none" if n < 2 else f"{shown(low, metric)} … {shown(high, metric)}",
+                "bootstrap": "" if n < 2 else f"{shown(blow, metric)} … {shown(bhigh, metric)}",
+                "every seed": ", ".join(shown(value, metric) for value in values),
+            }
+            for group, n, mean, low, high, blow, bhigh, values in zip(
+                *(
+                    chosen.frame[column]
+                    for column in ("group", "n", "mean", "low", "high", "bootstrap_low", "bootstrap_high", "values")
+                )
+            )
+        ],
+        hide_index=True,
+    )  # fmt: skip
+    st.caption("The percentile bootstrap is too narrow with few seeds (lesson 12); the t interval is the one to read.")
+
+
+def show_differences(chosen: Chosen) -> None:
+    """Every configuration minus the baseline, paired by seed."""
+    found = differences_to(chosen.runs, {run.group for run in chosen.near}, chosen.baseline, chosen.metric)
+    if not found:
+        st.info("Nothing shares a seed with the baseline. Choose another baseline, or train more seeds.")
+        return
+    st.plotly_chart(
+        differences(found, chosen.labels), theme=None, key="differences",
+        alt=f"Difference in {chosen.metric} to the baseline, paired by seed, with 95 % intervals.",
+    )  # fmt: skip
+    st.caption("Filled: the interval leaves out zero. Hollow: the seeds there are cannot tell.")
+
+
+def show_training(chosen: Chosen) -> None:
+    """Curves of the best."""
+    count = len(chosen.best_groups)
+    st.plotly_chart(
+        legend_on_top(training_curves(chosen.best, chosen.metric, chosen.labels)), theme=None, key="curves",
+        alt=f"Validation {chosen.metric} during training of the {count} best configurations.",
+    )  # fmt: skip
+    st.caption(f"Showing the {count} best of {len(chosen.frame)}; choose configurations above to see others.")
+
+
+def show_metrics(chosen: Chosen) -> None:
+    """Every metric of the best."""
+    st.plotly_chart(
+        legend_on_top(profiles(chosen.best, chosen.labels)), theme=None, key="profiles",
+        alt="Every metric of the best configurations, each from the lowest to the highest of them.",
+    )  # fmt: skip
+    st.caption("Lines that cross: the metrics disagree about the order. intra: smaller is tighter.")
+
+
+def show_cost(chosen: Chosen) -> None:
+    """CPU time against quality."""
+    st.caption("Named: nothing cheaper is better. The others tell their name under the cursor.")
+    st.plotly_chart(
+        cost_against_quality(chosen.near, chosen.metric, chosen.labels), theme=None, key="cost",
+        alt=f"CPU time of a run against its {chosen.metric}.",
+    )  # fmt: skip
+
+
+def show_export(chosen: Chosen) -> None:
+    """Table and figure as files, and the commands that make the runs again."""
+    files: dict[str, Any] = {"csv": to_csv(chosen.frame), "tex": to_latex(chosen.frame)}
+    files |= {kind: partial(picture, chosen, kind) for kind in ("png", "svg")}
+    for column, (kind, content) in zip(st.columns(4), files.items()):
+        name = f"{chosen.preset}_{chosen.metric}.{kind}".replace("@", "")
+        column.download_button(f"Save as .{kind}", content, name, on_click="ignore")
+    st.markdown("Command lines that make these runs again")
+    commands = {run.text("command") for run in chosen.runs if run.text("command")}
+    st.code("\n".join(sorted(commands)), language="bash")
+
+
+def picture(chosen: Chosen, kind: str) -> bytes:
+    """The figure of the results as a file; drawn when it is asked for."""
+    buffer = io.BytesIO()
+    small_multiples([results(chosen.runs, chosen.metric, chosen.labels)], columns=1).savefig(buffer, format=kind)
+    return buffer.getvalue()

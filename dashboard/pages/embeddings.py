@@ -1,0 +1,187 @@
+"""Embeddings: the points of a run in the plane, with pictures, neighbours, a lasso, a second run and their training."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import streamlit as st
+
+from dashboard.parts.layout import show_tabs
+from dashboard.parts.points import show_points
+from dashboard.parts.runs import all_runs, devices, roots, warn_about_problems
+from dashboard.parts.text import as_text
+from labkit.data.files import DataError
+from labkit.explorers.columns import side_by_side
+from labkit.explorers.embedding import ExplorerData, explorer_data
+from labkit.explorers.embedding.choice import projections_of, same_samples
+from labkit.explorers.embedding.data import MOST_COLORS, Grouping
+from labkit.explorers.embedding.film import Film, read_film
+from labkit.explorers.embedding.groups import CORRECT, correctness, groupings, matching
+from labkit.explorers.embedding.streamlit import film_player
+from labkit.runs import Run, RunError
+from labkit.runs.read import Stamp
+
+ALONE = "none"
+FIRST = ("omniglot_pnp-dq", "emoji_pnp-dq")  # groups to begin with, where there are such runs
+
+
+@st.cache_resource(max_entries=12, show_spinner="Reading the points …")
+def read_points(_run: Run, files: Stamp, projection: str) -> tuple[ExplorerData, dict[str, Grouping | None]]:
+    """Points and what their colours may stand for; files: the run's stamp, for the cache."""
+    data = explorer_data(_run, projection)
+    return data, groupings(_run, data)
+
+
+@st.cache_resource(max_entries=24, show_spinner="Sorting the points …")
+def colored_points(_run: Run, files: Stamp, projection: str, by: str) -> ExplorerData:
+    """The points with the colours asked for."""
+    data, found = read_points(_run, files, projection)
+    return replace(data, grouping=correctness(data) if by == CORRECT else found.get(by))
+
+
+@st.cache_resource(max_entries=8, show_spinner="Reading the frames …")
+def cached_film(_run: Run, files: Stamp) -> Film | None:
+    """The frames of a run, None if it has none that can be drawn."""
+    return read_film(_run)
+
+
+def page() -> None:
+    """Choose runs, projection and colours; then the points, or how they moved in training."""
+    st.title("Embeddings")
+    everything = all_runs()
+    warn_about_problems(everything)
+    readable = sorted((run for run in everything if not run.problems), key=lambda run: run.id)
+    offered = {run.id: run for run in readable if projections_of(run)}
+    absent = [run for run in readable if run.id not in offered]
+    if offered:
+        show_chosen(offered)
+    else:
+        st.info(
+            f"There is no run with embeddings and a projection in {', '.join(f'`{path}`' for path in roots())}. "
+            "`python -m labkit train toy` trains one, `python -m labkit project ID` projects it.",
+            icon=":material/info:",
+        )
+    explain_absent(absent)
+
+
+def show_chosen(offered: dict[str, Run]) -> None:
+    """The menus, and what is chosen by them."""
+    run, beside = choose_runs(offered)
+    first, second, third = st.columns([2, 5, 4])
+    projection = first.selectbox(
+        "Projection", projections_of(run), key="projection", bind="query-params", format_func=str.upper
+    )
+    try:
+        data, found = read_points(run, run.stamp(), projection)
+        start = list(found).index(first_colour(data, found))
+        by = second.selectbox("Colours stand for", list(found), start, key="colour", bind="query-params")
+        panels = [colored_points(run, run.stamp(), projection, by)]
+    except (RunError, DataError, OSError) as error:
+        st.error(as_text(str(error)))
+        return
+    if beside is not None:
+        try:
+            panels.append(colored_points(beside, beside.stamp(), projection, by))
+        except (RunError, DataError, OSError) as error:
+            st.warning(f"The second run is left out. {as_text(str(error))}")
+            beside = None
+    search = third.text_input(
+        "Find classes by name", key="find", bind="query-params", placeholder=panels[0].classes[0][:40],
+        help="A part of the name is enough; commas separate several. All other points become a faint background.",
+    )  # fmt: skip
+    say_what_is_shown(panels[0], search, run)
+    show_tabs(
+        {
+            "Points": lambda: show_points(panels, search),
+            "During training": lambda: show_films([one for one in (run, beside) if one is not None]),
+        }
+    )
+
+
+def choose_runs(offered: dict[str, Run]) -> tuple[Run, Run | None]:
+    """A run and, if wished, another of the same data beside it."""
+    left, right = side_by_side("runs", 2, 340)
+    names = list(offered)
+    begin = next((names.index(run.id) for group in FIRST for run in offered.values() if run.group == group), 0)
+    run = offered[left.selectbox(f"Run ({len(names)} with a projection)", names, begin, key="run", bind="query-params")]
+    others = {name: other for name, other in offered.items() if other is not run and same_samples(run, other)}
+    chosen = right.selectbox(
+        "Beside it, a run of the same data", [ALONE, *others], key="beside", bind="query-params",
+        help="Both select the same samples. Runs of other data are not offered.",
+    )  # fmt: skip
+    return run, others.get(chosen)
+
+
+def say_what_is_shown(data: ExplorerData, search: str, run: Run) -> None:
+    """How many points and classes match the search."""
+    kept = matching(data, search)
+    count = len(data) if kept is None else int(np.isin(data.labels, kept).sum())
+    classes = len(data.classes) if kept is None else len(kept)
+    st.caption(
+        f"Showing {count:,} of {len(data):,} points, {classes} of {len(data.classes)} classes. "
+        f"Made on: {as_text(devices([run]))}. Points that lie together in the plane need not be neighbours: "
+        "neighbours are looked for in the embedding space."
+    )
+    if kept == []:
+        st.warning("No class has this in its name. Clear the search box to see all.")
+
+
+def show_films(runs: list[Run]) -> None:
+    """The frames of one run or of two, or what to do where there are none."""
+    try:
+        films = [cached_film(run, run.stamp()) for run in runs]
+    except (RunError, OSError) as error:
+        st.error(as_text(str(error)))
+        return
+    drawn = [film for film in films if film is not None]
+    if drawn:
+        show_training(drawn)
+    else:
+        st.info(
+            "Embeddings of more than three dimensions cannot be drawn as they are. Train with `--set model.dim=3 "
+            "record.frames=40` to watch them move; the recorded runs of `toy` and `fashion-mnist-3d` were."
+        )
+
+
+def first_colour(data: ExplorerData, found: dict[str, Grouping | None]) -> str:
+    """The classes, or what has few enough values for a colour each: a grey plane says little."""
+    few = [by for by, it in found.items() if by == CORRECT or len(it.names if it else data.classes) <= MOST_COLORS]
+    return few[0] if few else next(iter(found))
+
+
+def explain_absent(runs: list[Run]) -> None:
+    """Runs that cannot be shown here, and what to do about them."""
+    bare = [run.id for run in runs if run.has("embeddings.safetensors")]
+    if not runs:
+        return
+    with st.expander(f"{len(runs):,} other runs have no points to show", icon=":material/info:"):
+        if bare:
+            st.markdown(f"{len(bare)} have embeddings but no projection. These commands make one:")
+            st.code("\n".join(f"python -m labkit project {name}" for name in bare[:20]), language="bash")
+            st.caption(f"Showing {min(20, len(bare))} of {len(bare)}.")
+        st.markdown(f"{len(runs) - len(bare):,} have kept no embeddings, or are not so far yet.")
+
+
+def in_url(name: str, low: int, high: int, otherwise: int | None) -> int | None:
+    """A whole number of the address, if it is one."""
+    text = st.query_params.get(name, "")
+    return int(text) if re.fullmatch(r"-?\d{1,9}", text) and low <= int(text) <= high else otherwise
+
+
+@st.fragment
+def show_training(films: list[Film]) -> None:
+    """The frames as a film; two runs go along the same steps and turn together. Step and angles are in the address."""
+    begin = {"step": in_url("step", 0, 10**9, None), "turn": in_url("turn", -180, 180, 45),
+             "tilt": in_url("tilt", -90, 90, 35)}  # fmt: skip
+    view = film_player(*films, key="film", view=begin)
+    turns = any(film.turns for film in films)
+    for name, value in view.items():
+        if value != begin[name] and (turns or name == "step"):
+            st.query_params[name] = str(value)
+    hint = " Drag to turn the sphere, or use the arrow keys." if turns else ""
+    st.caption(f"Every point is a direction, as cosine similarity sees it. Colours and shapes stand for classes.{hint}")
+    with st.expander("The frames as a table", icon=":material/table:"):
+        for film in films:
+            st.dataframe(film.table, hide_index=True, alt=f"R@1 at every recorded step of {film.title}.")

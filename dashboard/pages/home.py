@@ -1,0 +1,106 @@
+"""Home: what this is, the runs at a glance, what they were made on, and three things to try."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from dashboard.pages import place
+from dashboard.parts.runs import all_findings, all_runs, devices, roots, warn_about_problems
+from dashboard.parts.text import as_text
+from labkit.runs import Run
+from labkit.runs.claims import VERDICTS
+
+MARKS = dict(zip(VERDICTS, ("✓", "±", "✗", "–", "…")))
+WIDTHS = [0.8, 0.8, 1.2, 1.5, 1.5]  # of the columns of VERDICTS: room for their words in a narrow window
+TO_TRY = (
+    (
+        "retrieval", "See what goes wrong", ":material/image_search:",
+        "The hardest queries first: what two networks find for the same picture, and where the right ones are.",
+    ),
+    (
+        "losses", "Design a loss", ":material/functions:",
+        "Type how hard a positive with R negatives before it is pulled, see the loss, train a toy with it.",
+    ),
+    (
+        "compare", "Weigh a difference", ":material/bar_chart:",
+        "Every seed, intervals, and paired differences to a baseline of your choice.",
+    ),
+)  # fmt: skip
+
+
+def page() -> None:
+    """Words, things to try, runs and claims."""
+    st.title("Train on what you measure")
+    st.markdown(
+        "Recall@k, average precision, nDCG, edit distance, rotated IoU and human perception are not differentiable. "
+        "Four papers show ways round that; labkit holds their losses and metrics, exact, and says where paper and "
+        "released code differ. This dashboard shows real runs: their embeddings, what they retrieve, how they compare."
+    )
+    st.subheader("Three things to try")
+    for column, (name, label, icon, words) in zip(st.columns(3), TO_TRY):
+        with column.container(border=True, height="stretch"):
+            st.page_link(place(name), label=f"**{label}**", icon=icon)
+            st.caption(words)
+    st.subheader("The runs at a glance")
+    show_runs()
+    st.subheader("The papers' claims in these runs")
+    show_claims()
+
+
+def show_runs() -> None:
+    """How many there are of each preset, and what they were made on."""
+    runs = all_runs()
+    warn_about_problems(runs)
+    usable = [run for run in runs if not run.problems]
+    if not usable:
+        where = ", ".join(f"`{as_text(str(path))}`" for path in roots())
+        st.info(
+            f"There is no run in {where}. Train one: `python -m labkit train toy`; `make runs` makes the recorded "
+            "ones.",
+            icon=":material/info:",
+        )
+        return
+    st.markdown(f"{len(usable)} runs. Made on: **{as_text(devices(usable))}**.")
+    if all(run.device == "cpu" for run in usable if run.device):
+        st.caption(
+            "No GPU was used. Networks and data sets are small: absolute results of the papers are out of reach."
+        )
+    st.dataframe(at_a_glance(usable), hide_index=True)
+
+
+def at_a_glance(runs: list[Run]) -> list[dict[str, Any]]:
+    """A row a preset: how many runs, losses and seeds there are, and how many runs have not finished."""
+    rows = []
+    for preset in sorted({run.preset for run in runs}):
+        own = [run for run in runs if run.preset == preset]
+        rows.append(
+            {
+                "preset": preset or "not known",
+                "runs": len(own),
+                "configurations": len({run.group for run in own}),
+                "seeds": len({run.seed for run in own if run.seed is not None}),
+                "not finished": sum(run.status != "finished" for run in own),
+                "CPU hours": round(sum(hours(run) for run in own), 2),
+            }
+        )
+    return rows
+
+
+def hours(run: Run) -> float:
+    """CPU hours of a run, 0 if not recorded."""
+    seconds = (run.summary or {}).get("cpu_seconds")
+    return seconds / 3600 if isinstance(seconds, int | float) else 0.0
+
+
+def show_claims() -> None:
+    """How many claims of the papers held, and the way to the evidence."""
+    found = [finding.verdict for finding in all_findings()]
+    for column, verdict in zip(st.columns(WIDTHS), VERDICTS):
+        column.metric(f"{MARKS[verdict]} {verdict}", found.count(verdict))
+    st.caption(
+        "A claim held where the 95 % interval of every paired difference lies on the claimed side of zero, with at "
+        "least three seeds."
+    )
+    st.page_link(place("papers"), label="Every claim with its evidence", icon=":material/article:")
