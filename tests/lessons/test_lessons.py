@@ -2,17 +2,19 @@
 
 import ast
 import re
+import runpy
 from pathlib import Path
 
 import jupytext
 import pytest
 
 from labkit import notebooks
-from labkit.lessons.exercises import EXERCISES
+from labkit.lessons.exercises import LESSONS
 from labkit.lessons.overview import table_of_lessons, verdict_counts
 from labkit.setup import ROOT
 
 SOURCES = sorted((ROOT / "notebooks").glob("*.py"))
+RIGHT_ANSWERS = Path(__file__).parent / "right_answers"
 NUMBERS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12)  # 10 and 11 keep their places
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 each_lesson = pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
@@ -85,9 +87,13 @@ def test_hidden_answers_stay_hidden(source):
             assert cell.metadata.get("jupyter", {}).get("source_hidden"), f"{source.name}: the answer is seen"
 
 
-def test_every_exercise_is_asked_in_exactly_one_lesson():
-    asked = [name for path in SOURCES for name in set(re.findall(r"labkit\.check\.(\w+)\(", texts(path, "code")))]
-    assert sorted(asked) == sorted(EXERCISES)
+def test_the_exercises_of_a_lesson_and_their_right_answers_carry_its_name():
+    for path, module in zip(SOURCES, LESSONS, strict=True):
+        name = path.stem[3:]
+        assert module.__name__ == f"labkit.lessons.exercises.{name}"
+        asked = set(re.findall(r"labkit\.check\.(\w+)\(", texts(path, "code")))
+        assert asked == {exercise.name for exercise in module.EXERCISES}
+        assert asked == runpy.run_path(str(RIGHT_ANSWERS / f"{name}.py"))["RIGHT"].keys()
 
 
 def test_the_table_of_lessons_is_up_to_date():

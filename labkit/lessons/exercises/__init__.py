@@ -1,21 +1,29 @@
-"""The exercises of the lessons, one file a lesson."""
+"""The exercises of the lessons; a file has the name of its lesson."""
 
 from labkit.lessons.exercise import Exercise
 from labkit.lessons.exercises import (
-    large_batches,
+    design_a_loss,
     many_centres,
-    metrics,
-    pnp,
+    metrics_that_disagree,
     proxies,
-    reading_results,
+    reading_a_results_table,
     recall_at_k,
     sgsl,
-    smoothing,
+    simix_and_large_batches,
+    smoothing_a_rank,
     start_here,
 )
 
-# in reading order
-LESSONS = (
-    start_here, metrics, smoothing, recall_at_k, large_batches, pnp, many_centres, proxies, sgsl, reading_results,
-)  # fmt: skip
+LESSONS = (  # in reading order
+    start_here,
+    metrics_that_disagree,
+    smoothing_a_rank,
+    recall_at_k,
+    simix_and_large_batches,
+    design_a_loss,
+    many_centres,
+    proxies,
+    sgsl,
+    reading_a_results_table,
+)
 EXERCISES: dict[str, Exercise] = {exercise.name: exercise for lesson in LESSONS for exercise in lesson.EXERCISES}

@@ -1,4 +1,4 @@
-"""Lesson 8: similarity to a class, ProxyAnchor from similarities, and the regulariser (proxy_regularizer.py)."""
+"""Lesson 8: similarity to a class, ProxyAnchor from similarities, and the regulariser (proxies_regularizer.py)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from labkit.lessons.exercise import Case, Exercise, Mistake
-from labkit.lessons.exercises.proxy_regularizer import REGULARIZER
+from labkit.lessons.exercises.proxies_regularizer import REGULARIZER
 
 
 def unit(*shape: int, seed: int = 0) -> Tensor:
