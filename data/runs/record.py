@@ -23,10 +23,12 @@ sys.path[:0] = [str(HERE.parents[1]), str(HERE)]
 import search  # noqa: E402
 import torch  # noqa: E402
 
+from labkit.__main__ import main as labkit_command  # noqa: E402
 from labkit.data import Dataset, load  # noqa: E402
 from labkit.data.sprites import write_sprites  # noqa: E402
 from labkit.runs import find_runs  # noqa: E402
 from labkit.runs.project import project  # noqa: E402
+from labkit.runs.tracker import remove_folder  # noqa: E402
 from labkit.training.config import load_config  # noqa: E402
 from labkit.training.queue import Job, run_queue  # noqa: E402
 from labkit.training.recording import recorded_points  # noqa: E402
@@ -169,7 +171,10 @@ def run_trials(preset: str, rounds: int) -> int:
         if any((row["data"], row["loss"], row["trial"]) == (preset, loss, str(number)) for row in rows):
             continue
         root = HERE.parents[1] / "runs" / "trials"
-        failed = run_queue([job], root, device="cpu", threads=1)
+        remove_folder(root / job.run_ids()[0])  # a trial that was interrupted begins anew
+        # in this process: a trial takes less than a minute, and importing torch would be a tenth of it
+        where = ["--runs", str(root), "--device", "cpu", "--threads", "1", "--keep", job.keep]
+        failed = labkit_command(["train", *job.arguments(), *where])
         if failed == 130:
             return failed
         if failed:
