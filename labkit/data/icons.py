@@ -14,16 +14,19 @@ from labkit.data.dataset import Dataset, Splits
 from labkit.data.files import File, locate
 
 LICENCE = "MIT, Apache-2.0, CC-BY-4.0 and others, by icon set"
-# whole: 6,274 things in four drawings or more of two designers or more; wide: 23,599 things in two drawings or more,
-# the size of Stanford Online Products
+# small: 1,000 of the things, in every clone; whole: 6,274 things in four drawings or more, by two designers or more;
+# wide: 23,599 things in two drawings or more, the size of Stanford Online Products
 FILES = {
+    "small": File(
+        "icons48_small.npz", "icons", "9effd2daee2d9a72d6b10cd33a9515478f7da17312f22aaf8486f0688d44164f", shipped=True
+    ),
     "whole": File("icons48.npz", "icons", "c82349f0b295043b3f0ae47882131f2b6f9923209187fb3312f1e97e771bf4f1"),
     "wide": File("icons48_wide.npz", "icons", "44317d8634b6a49b7a9e3f0211c3e7518cef3d06994da3d981fee5d33549b8e8"),
 }
 
 
 def icons(form: str = "whole") -> Splits:
-    """Unseen things, split by a hash of their names: form="whole", or "wide" with many more small classes."""
+    """Unseen things, split by a hash of their names: form="whole", "wide" (many more, small classes), "small"."""
     check_choice("form", form, tuple(FILES))
     data, split = read(FILES[form])
     train, validation, test = (data.keep_classes(np.flatnonzero(split == part).tolist()) for part in range(3))
@@ -56,5 +59,5 @@ COLUMNS = {"family": "families", "set": "sets", "style": "styles"}  # an index f
 
 
 def files() -> list[File]:
-    """The files that are read, of either form."""
+    """The files that are read, one for each form."""
     return list(FILES.values())

@@ -10,8 +10,8 @@ from labkit.setup import ROOT
 
 
 def test_the_names_are_the_small_sets_then_the_papers_benchmarks():
-    assert NAMES[:4] == ("toy", "fashion-mnist", "omniglot", "emoji")
-    assert NAMES[4:] == ("cub", "cars196", "sop", "in-shop", "vehicle-id", "inaturalist")
+    assert NAMES[:5] == ("toy", "fashion-mnist", "omniglot", "emoji", "icons")
+    assert NAMES[5:] == ("cub", "cars196", "sop", "in-shop", "vehicle-id", "inaturalist")
 
 
 def test_load_gives_splits_and_passes_options_on():
@@ -32,6 +32,7 @@ def test_an_unknown_name_is_refused_with_the_known_ones():
         ("fashion-mnist", "subset, per_class, merged"),
         ("omniglot", "merge, validation_alphabets"),
         ("emoji", "split, seed"),
+        ("icons", "form"),
         ("cub", "root, validation, seed, check"),
     ],
 )

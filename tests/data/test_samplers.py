@@ -85,3 +85,15 @@ def test_keys_of_neighbours_have_nothing_in_common():
     draws = torch.stack([torch.rand(50, generator=generator(0, step)) for step in range(40)])
     correlation = torch.corrcoef(draws) - torch.eye(40)
     assert correlation.abs().max() < 0.65  # 780 pairs of 50 independent draws: 6e-7 for any pair to exceed
+
+
+def test_large_classes_are_spread_over_the_whole_epoch():
+    """Dealt in rounds, the last batches of an epoch would hold the large classes only, and the loss would swing."""
+    labels = torch.cat([torch.arange(60).repeat_interleave(4), torch.arange(60, 66).repeat_interleave(40)])
+    share = torch.zeros(2)
+    for number in range(20):
+        batches = BalancedBatches(labels, classes=6, per_class=4, seed=1).epoch(number)
+        half = len(batches) // 2
+        for part, chosen in enumerate((batches[:half], batches[half : 2 * half])):
+            share[part] += (labels[torch.cat(chosen)] >= 60).double().mean().float() / 20
+    assert abs(share[0] - share[1]) < 0.12, share

@@ -95,7 +95,9 @@ def test_pixels_have_no_parameters_and_ignore_dim():
     x = torch.rand(3, 1, 4, 5)
     pixels = models.build("pixels", 7)
     assert list(pixels.parameters()) == []
+    x[:, :, 0, 0] = 0  # on a black background the pixels themselves
     assert torch.equal(pixels(x), x.reshape(3, 20))
+    assert torch.allclose(pixels(1 - x), -x.reshape(3, 20))  # on white, the ink: what is compared is not the paper
 
 
 def test_the_toy_network_is_2_30_30_dim():

@@ -122,3 +122,15 @@ def test_the_extra_bn_relu_comes_first():
     assert [type(m) for m in layers[0]] == [nn.BatchNorm1d, nn.ReLU]
     assert [name for name, _ in layers.named_children()] == ["extra", "neck"]
     assert float(layers[0](torch.randn(8, 6)).detach().min()) == 0
+
+
+def test_batch_norm_before_the_head_centres_what_a_relu_made_positive():
+    features = torch.rand(256, 20, generator=torch.Generator().manual_seed(0))
+
+    def mean_norm(neck: str) -> float:
+        torch.manual_seed(1)
+        rows = torch.nn.functional.normalize(embedding(20, 8, neck=neck, head=True)(features))
+        return float(rows.detach().mean(0).norm())
+
+    assert mean_norm("none") > 0.8
+    assert mean_norm("prebn") < 0.35

@@ -72,7 +72,7 @@ def test_every_job_of_the_script_is_a_valid_configuration():
     from labkit.training.config import load_config
 
     record = script("record")
-    jobs = [job for preset in record.TRIALS for job in record.tuning(preset)]
+    jobs = [job for preset in record.TUNED_PRESETS for _, _, job in record.search.trials(preset, record.search.LOSSES)]
     jobs += [job for topic in record.TOPICS.values() for job in topic()]
     seen = {(job.preset, job.loss, tuple(job.settings.items())) for job in jobs}
     for preset, loss, settings in seen:
