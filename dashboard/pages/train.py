@@ -20,9 +20,10 @@ from labkit.data.files import DataError
 from labkit.losses import CATALOG
 from labkit.losses.own import is_own
 from labkit.runs.launch import enqueue
+from labkit.runs.presets import describe, preset_names
 from labkit.runs.read import OWN, RECORDED
 from labkit.runs.waiting import read_queue
-from labkit.training.config import BASELINES, Config, describe, load_config, loss_signature, preset_names
+from labkit.training.config import BASELINES, Config, load_config, loss_signature
 from labkit.training.devices import present_devices
 from labkit.training.queue import Job
 from labkit.training.ready import check_data, check_loss, repair

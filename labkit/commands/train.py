@@ -54,7 +54,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
 
 def run_train(args: argparse.Namespace) -> int:
     """Train one or several seeds in this process."""
-    from labkit.training.config import describe, preset_names
+    from labkit.runs.presets import describe, preset_names
 
     if args.resume is None and args.preset is None:
         print("Presets:")

@@ -13,7 +13,8 @@ from torch.utils.data import DataLoader
 from labkit.data.augment import augment
 from labkit.data.dataset import Dataset
 from labkit.data.samplers import BalancedBatches, Batches, RandomBatches, batches_from, generator
-from labkit.training.config import BatchConfig, Config
+from labkit.runs.record import BatchConfig
+from labkit.training.config import Config
 from labkit.training.distributed import own_share
 
 

@@ -17,7 +17,8 @@ from torch import Tensor, nn
 from labkit.losses.own import card_of
 from labkit.models import build
 from labkit.runs.files import write_safetensors
-from labkit.training.config import BASELINES, Config, OptimizerConfig
+from labkit.runs.record import OptimizerConfig
+from labkit.training.config import BASELINES, Config
 from labkit.training.devices import grad_scaler
 from labkit.training.distributed import data_parallel
 

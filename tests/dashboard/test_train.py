@@ -8,8 +8,9 @@ import pytest
 
 from labkit.losses import CATALOG
 from labkit.runs import launch
+from labkit.runs.presets import preset_names
 from labkit.runs.waiting import changing, read_queue
-from labkit.training.config import BASELINES, preset_names
+from labkit.training.config import BASELINES
 
 
 @pytest.fixture
@@ -91,7 +92,7 @@ def test_changed_inputs_become_settings(page):
         ({"settings": "tua=0.1"}, "did you mean tau?"),
         ({"settings": "tau=-1"}, "tau"),
         ({"settings": "tau=fast"}, "tau"),
-        ({"settings": "steps=many"}, "steps must be of the kind 2000"),
+        ({"settings": "steps=many"}, "train.steps must be a whole number"),
         ({"settings": "nothing"}, "KEY=VALUE"),
         ({"settings": "'half"}, "No closing quotation"),
         ({"settings": "model.dim=x"}, "model.dim"),

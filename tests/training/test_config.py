@@ -3,7 +3,9 @@
 import pytest
 
 from labkit.losses import CATALOG
-from labkit.training.config import describe, from_dict, load_config, parse, preset_names
+from labkit.runs.presets import describe, preset_names
+from labkit.runs.variant import parse
+from labkit.training.config import from_dict, load_config
 
 
 @pytest.mark.parametrize("preset", preset_names())
@@ -51,12 +53,13 @@ def test_another_network_takes_over_what_it_can():
         ("omniglot", "pnp-dq", {"variant": "O"}, "no setting 'variant'"),
         ("omniglot", "pnp-dq", {"optimizer.rate": "1"}, "no setting optimizer.rate"),
         ("omniglot", "pnp-dq", {"speed.lr": "1"}, "no section 'speed'"),
-        ("omniglot", "pnp-dq", {"lr": "fast"}, "lr must be of the kind 0.003"),
-        ("omniglot", "pnp-dq", {"steps": "1.5"}, "steps must be of the kind"),
-        ("omniglot", "pnp-dq", {"nmi": "1"}, "nmi must be of the kind"),
+        ("omniglot", "pnp-dq", {"lr": "fast"}, "optimizer.lr must be a number, got str: .fast"),
+        ("omniglot", "pnp-dq", {"steps": "1.5"}, "train.steps must be a whole number, got float: 1.5"),
+        ("omniglot", "pnp-dq", {"nmi": "1"}, "record.nmi must be true or false, got int"),
+        ("omniglot", "pnp-dq", {"milestones": "(0.5, 'late')"}, "optimizer.milestones: 1 must be a number, got str"),
         ("omniglot", "pnp-dq", {"optimizer.name": "adamax"}, "optimizer.name"),
-        ("omniglot", "pnp-dq", {"steps": "-1"}, "train.steps is too small"),
-        ("omniglot", "pnp-dq", {"evaluate_every": "0"}, "train.evaluate_every is too small"),
+        ("omniglot", "pnp-dq", {"steps": "-1"}, "train.steps must be 0 or above; got -1"),
+        ("omniglot", "pnp-dq", {"evaluate_every": "0"}, "train.evaluate_every must be 1 or above"),
     ],
 )
 def test_a_wrong_setting_says_what_there_is(preset, loss, settings, message):

@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from labkit.losses import CATALOG
-from labkit.training.config import load_config, preset_names
+from labkit.runs.presets import preset_names
+from labkit.training.config import load_config
 from labkit.training.devices import choose_device, device_name, peak_memory_mb, present_devices, seed_random
 from labkit.training.inputs import Batch
 from labkit.training.state import build_state

@@ -8,10 +8,11 @@ import torch
 from labkit.data.files import DataError
 from labkit.figures.moving import CLASSES, moving_figure
 from labkit.losses import CATALOG
+from labkit.runs.presets import preset_names
 from labkit.runs.read import read_run
 from labkit.runs.schema import RunError
 from labkit.training import loop
-from labkit.training.config import BASELINES, load_config, preset_names
+from labkit.training.config import BASELINES, load_config
 from labkit.training.moving import CHECKPOINT, Moving, Points, read_moving, source
 from labkit.training.ready import check_data, check_loss, repair
 

@@ -13,8 +13,8 @@ import torch
 from labkit import metrics
 from labkit.__main__ import main
 from labkit.commands.train import group_name, measured_weights
+from labkit.runs.presets import preset_names
 from labkit.runs.process import is_alive
-from labkit.training.config import preset_names
 
 ROOT = Path(__file__).parents[2]
 

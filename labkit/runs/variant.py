@@ -1,0 +1,188 @@
+"""What was chosen for a run, as a value: a preset, a loss, and the settings that were changed.
+
+It names the run's folder, is read back from such a name, and is compared by what it means: `lr=1e-3` is
+`optimizer.lr=0.001`, a setting spelt out with the preset's own value is no change, and `a.py:L` is not `b.py:L`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from ast import literal_eval
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import cache, cached_property, lru_cache
+from typing import Any
+
+from labkit.base.titles import PHRASES, TITLES
+from labkit.runs.presets import is_preset, preset_content, suits_loss, written
+from labkit.runs.record import FREE, OPTIMIZERS, SECTIONS
+
+LONGEST = 110  # letters of a name, so that a seed and a number fit behind it
+UNSAFE = re.compile(r"[^A-Za-z0-9_.=+,-]")
+KEY = r"_[A-Za-z]\w*="
+NAME = re.compile(rf"([^_]*)_(.+?)((?:{KEY}.*)?)")
+SETTING = re.compile(rf"_([A-Za-z]\w*)=(.*?)(?={KEY}|$)")
+OWN_LOSS = re.compile(r"(.+\.py)[:+]([^:+]*)")
+
+
+@dataclass(frozen=True, eq=False)
+class Variant:
+    """A preset, a loss (of the catalogue, a baseline, or FILE.py:NAME), and settings as after `--set` or as values."""
+
+    preset: str
+    loss: str
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """All overrides as values, by their full keys (`optimizer.lr`, and `tau` for an option of the loss)."""
+        found = {full_key(key): as_value(value) for key, value in self.overrides.items()}
+        return dict(sorted(found.items(), key=lambda entry: (short_key(entry[0]), entry[0])))
+
+    @cached_property
+    def changes(self) -> dict[str, Any]:
+        """The settings that differ from what the preset says anyway."""
+        usual = usual_settings(self.preset, self.loss)
+        if self.settings.get("model.name", usual.get("model.name")) != usual.get("model.name"):
+            usual = {key: value for key, value in usual.items() if not key.startswith("model.")}  # of another network
+        return {key: value for key, value in self.settings.items() if key not in usual or usual[key] != value}
+
+    @cached_property
+    def identity(self) -> tuple[Any, ...]:
+        """What two variants are compared by."""
+        return self.preset, normal_loss(self.loss), frozenset(self.changes.items())
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both mean the same run, apart from the seed."""
+        return isinstance(other, Variant) and self.identity == other.identity
+
+    def __hash__(self) -> int:
+        """For groups of runs."""
+        return hash(self.identity)
+
+    @cached_property
+    def name(self) -> str:
+        """A run's id without its seed: safe as a folder's name, with a checksum where that loses a part."""
+        chosen = [f"{short_key(key)}={as_text(value)}" for key, value in self.settings.items()]
+        loss = normal_loss(self.loss)
+        whole = "_".join([self.preset, loss.replace(".py:", ".py+"), *chosen])
+        shown = UNSAFE.sub("", "_".join([self.preset, os.path.basename(loss).replace(".py:", ".py+"), *chosen]))
+        if shown == whole and len(shown) <= LONGEST:
+            return shown
+        return f"{shown[: LONGEST - 10]}-{hashlib.sha256(whole.encode()).hexdigest()[:8]}"
+
+    @classmethod
+    def read(cls, name: str) -> Variant:
+        """The variant that a name was made of; a name with a checksum has lost a part and gives another variant."""
+        found = NAME.fullmatch(name)
+        if found is None:
+            return cls(name, "")
+        preset, loss, settings = found.groups()
+        own = OWN_LOSS.fullmatch(loss)
+        overrides = {known_key(key, value): value for key, value in SETTING.findall(settings)}
+        return cls(preset, f"{own[1]}:{own[2]}" if own else loss, overrides)
+
+    def is_named(self, name: str) -> bool:
+        """Whether somebody who writes this name means this variant."""
+        return name == self.name or Variant.read(name) == self
+
+    def run_id(self, seed: int) -> str:
+        """The name of a run's folder."""
+        return f"{self.name}_s{seed}"
+
+    @property
+    def loss_title(self) -> str:
+        """The loss's name for people."""
+        own = OWN_LOSS.fullmatch(self.loss)
+        return f"{own[2]} ({os.path.basename(own[1])})" if own else TITLES.get(self.loss, self.loss)
+
+    @property
+    def phrases(self) -> list[str]:
+        """What was changed, in words."""
+        return [phrase(key, value) for key, value in self.changes.items()]
+
+    @property
+    def title(self) -> str:
+        """The name for people, where the preset has been said: "PNP-D_q, α = 4"."""
+        return ", ".join([self.loss_title, *self.phrases])
+
+
+@cache
+def full_key(key: str) -> str:
+    """A key with its section, if one of them has it; else it is an option of the loss."""
+    owners = [section for section, kind in SECTIONS.items() if key in {entry.name for entry in fields(kind)}]
+    return f"{owners[0]}.{key}" if len(owners) == 1 else key
+
+
+def short_key(key: str) -> str:
+    """A key without its section."""
+    return key.rpartition(".")[2]
+
+
+def known_key(key: str, value: str) -> str:
+    """The full key that a short one in a name stands for: names leave out the section."""
+    if key == "name":  # of a network or of an optimizer
+        return "optimizer.name" if value in OPTIMIZERS else "model.name"
+    return next((known for known in PHRASES if short_key(known) == key), full_key(key))
+
+
+def usual_settings(preset: str, loss: str) -> dict[str, Any]:
+    """What a preset says of every setting, by full keys; nothing of a preset that is not there."""
+    return said(preset, loss, written(preset)) if is_preset(preset) else {}
+
+
+@lru_cache(maxsize=1000)
+def said(preset: str, loss: str, written: tuple[int, ...]) -> dict[str, Any]:
+    """What a preset said when its files were written."""
+    content = preset_content(preset)
+    found = {f"{s}.{entry.name}": entry.default for s, kind in SECTIONS.items() for entry in fields(kind)}
+    found |= {f"{s}.{name}": value for s in (*SECTIONS, *FREE) for name, value in content.get(s, {}).items()}
+    found |= {full_key(key): value for key, value in suits_loss(preset, loss).items()}
+    if found["train.epochs"]:  # they decide the length, whatever the steps
+        del found["train.steps"]
+    return {key: as_value(value) for key, value in found.items()}
+
+
+def normal_loss(loss: str) -> str:
+    """The same file is the same loss, however its path is written."""
+    own = OWN_LOSS.fullmatch(loss)
+    return f"{os.path.normpath(own[1])}:{own[2]}" if own else loss
+
+
+def parse(text: str) -> Any:
+    """A value from the command line: a number, true or false, a list or tuple; else the text itself."""
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    try:
+        return literal_eval(text)
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return text
+
+
+def as_value(value: Any) -> Any:
+    """A setting as it is compared: text is read, lists are tuples."""
+    if isinstance(value, str):
+        value = parse(value)
+    if isinstance(value, list | tuple):
+        return tuple(as_value(entry) for entry in value)
+    return value if isinstance(value, bool | int | float | str | None) else repr(value)
+
+
+def as_text(value: Any) -> str:
+    """A setting as it is written in a name: (1, 2) as 1,2 and (1,) as 1, with its comma."""
+    if isinstance(value, tuple):
+        return ",".join(map(as_text, value)) + "," * (len(value) == 1)
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def phrase(key: str, value: Any) -> str:
+    """A setting in words."""
+    shown = ", ".join(map(in_words, value)) if isinstance(value, tuple) else in_words(value)
+    return PHRASES[key].format(shown) if key in PHRASES else f"{short_key(key).replace('_', ' ')} = {shown}"
+
+
+def in_words(value: Any) -> str:
+    """A value for people: 4 for 4.0."""
+    return f"{value:g}" if isinstance(value, float) else as_text(value)
