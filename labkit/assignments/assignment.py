@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import torch
 
+from labkit.lessons.draw import seeded
 from labkit.lessons.exercise import Case, Exercise
 
 
@@ -28,7 +29,7 @@ class Question:
 
     def cases(self, seed: int) -> list[Case]:
         """The public cases and the hidden ones of a seed."""
-        return [*self.exercise.cases(), *self.hidden(torch.Generator().manual_seed(seed))]
+        return [*self.exercise.cases(), *self.hidden(seeded(seed))]
 
 
 @dataclass(frozen=True)

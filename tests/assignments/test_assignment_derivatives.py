@@ -3,7 +3,10 @@
 import pytest
 import torch
 
-from labkit.assignments.derivatives import VARIANTS, loss_from_points, pnp_batch, pnp_gradient, pull_quantile
+from labkit.assignments.derivatives.loss_from_points import loss_from_points
+from labkit.assignments.derivatives.pnp_batch import pnp_batch
+from labkit.assignments.derivatives.pnp_gradient import VARIANTS, pnp_gradient
+from labkit.assignments.derivatives.pull_quantile import pull_quantile
 from labkit.losses import from_derivative, functional
 from labkit.losses.pnp import pnp_derivative, pnp_value
 

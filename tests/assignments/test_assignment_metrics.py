@@ -5,7 +5,9 @@ import itertools
 import pytest
 import torch
 
-from labkit.assignments.metrics import expected_ndcg, mean_ap, ranked_relevance
+from labkit.assignments.metrics.expected_ndcg import expected_ndcg
+from labkit.assignments.metrics.mean_ap import mean_ap
+from labkit.assignments.metrics.ranked_relevance import ranked_relevance
 from labkit.metrics import average_precision_at_k, map_at_r, ndcg_at_k, per_query_metrics
 from labkit.metrics.ties import expected_metrics
 

@@ -5,14 +5,10 @@ import math
 import pytest
 import torch
 
-from labkit.assignments.ranks import (
-    batch_ranks,
-    ranks_with,
-    recalls_of_queries,
-    rs_loss,
-    safe_temperature,
-    smooth_ap_pulls,
-)
+from labkit.assignments.ranks.batch_ranks import batch_ranks, ranks_with
+from labkit.assignments.ranks.rs_loss import recalls_of_queries, rs_loss
+from labkit.assignments.ranks.safe_temperature import safe_temperature
+from labkit.assignments.ranks.smooth_ap_pulls import smooth_ap_pulls
 from labkit.losses import functional
 from labkit.metrics import evaluate
 

@@ -5,7 +5,10 @@ import math
 import pytest
 import torch
 
-from labkit.assignments.softmax import best_scale, gated_sgsl, least_scale, sgsl_gradient, some_cosines
+from labkit.assignments.softmax.best_scale import best_scale, some_cosines
+from labkit.assignments.softmax.gated_sgsl import gated_sgsl
+from labkit.assignments.softmax.least_scale import least_scale
+from labkit.assignments.softmax.sgsl_gradient import sgsl_gradient
 from labkit.losses import functional
 from labkit.losses.softmax import norm_softmax_floor
 

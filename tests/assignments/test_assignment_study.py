@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from labkit.assignments.study import T, class_bootstrap, difference_by_seed
+from labkit.assignments.study.class_bootstrap import class_bootstrap
+from labkit.assignments.study.difference_by_seed import T, difference_by_seed
 from labkit.runs import compare, find_runs
 from labkit.runs.read import RECORDED
 

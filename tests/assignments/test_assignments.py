@@ -1,6 +1,7 @@
 """The six assignments: references pass, right answers in other styles pass, every wrong one fails with its own hint."""
 
 import runpy
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,14 @@ def test_references_pass_and_questions_are_complete(question):
     assert any(not case.edge for case in cases)
     assert len({case.label for case in cases}) == len(cases)
     assert not same([case.arguments for case in cases], [case.arguments for case in question.cases(1)], 0)
+
+
+def test_a_question_is_a_file_of_its_name_in_the_folder_of_its_assignment():
+    for name, topic in NAMES.items():
+        package = import_module(f"labkit.assignments.{topic}")
+        files = {path.stem for path in Path(package.__file__).parent.glob("*.py")} - {"__init__"}
+        assert files == {question.name for question in load(name).questions}
+        assert all(getattr(package, question.name).QUESTION is question for question in load(name).questions)
 
 
 def test_names_are_unique_and_marks_add_up():

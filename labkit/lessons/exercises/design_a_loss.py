@@ -35,45 +35,54 @@ DERIVATIVE = Exercise(
     slope_cases,
     (
         Mistake(
-            "the loss", "That is the loss itself; its derivative is asked for.",
+            "the loss",
+            "That is the loss itself; its derivative is asked for.",
             lambda R, alpha: 1 - (1 + R) ** -alpha,
         ),
         Mistake(
-            "sign", "The sign is wrong: the loss grows with R. The minus before the fraction and the minus of the "
+            "sign",
+            "The sign is wrong: the loss grows with R. The minus before the fraction and the minus of the "
             "exponent cancel.",
             lambda R, alpha: -dq_derivative(R, alpha),
         ),
         Mistake(
-            "no alpha", "The exponent comes down as a factor: α is missing in front.",
+            "no alpha",
+            "The exponent comes down as a factor: α is missing in front.",
             lambda R, alpha: (1 + R) ** (-alpha - 1),
         ),
         Mistake(
-            "exponent kept", "The exponent must go down by one: −α becomes −α − 1.",
+            "exponent kept",
+            "The exponent must go down by one: −α becomes −α − 1.",
             lambda R, alpha: alpha * (1 + R) ** -alpha,
         ),
         Mistake(
-            "exponent up", "The exponent went up: one less than −α is −α − 1, not −α + 1.",
+            "exponent up",
+            "The exponent went up: one less than −α is −α − 1, not −α + 1.",
             lambda R, alpha: alpha * (1 + R) ** (1 - alpha),
         ),
         Mistake(
-            "one inside the power", "The power belongs to the whole of 1 + R, not to R alone.",
+            "one inside the power",
+            "The power belongs to the whole of 1 + R, not to R alone.",
             lambda R, alpha: alpha / (1 + R ** (alpha + 1)),
         ),
         Mistake(
-            "alpha fixed", "α is not used: that is the derivative for α = 1.",
+            "alpha fixed",
+            "α is not used: that is the derivative for α = 1.",
             lambda R, alpha: (1 + R) ** -2 + 0 * R,
         ),
         Mistake("D_s", "That is the derivative of PNP-D_s, log(1 + R).", lambda R, alpha: 1 / (1 + R)),
         Mistake(
-            "divided by alpha", "α divides; it must multiply: (1+R)^(−α) has the derivative −α (1+R)^(−α−1).",
+            "divided by alpha",
+            "α divides; it must multiply: (1+R)^(−α) has the derivative −α (1+R)^(−α−1).",
             lambda R, alpha: (1 + R) ** (-alpha - 1) / alpha,
         ),
         Mistake(
-            "alpha + 1 in front", "The factor in front is the old exponent α, not α + 1.",
+            "alpha + 1 in front",
+            "The factor in front is the old exponent α, not α + 1.",
             lambda R, alpha: (alpha + 1) * (1 + R) ** (-alpha - 1),
         ),
     ),
-)  # fmt: skip
+)
 
 
 def loss_cases() -> list[Case]:
@@ -99,42 +108,50 @@ INTEGRAL = Exercise(
     loss_cases,
     (
         Mistake(
-            "Eq. 7", "That is Eq. 7 as printed. Its derivative is log(1 + R) + 1: subtract what gives the 1.",
+            "Eq. 7",
+            "That is Eq. 7 as printed. Its derivative is log(1 + R) + 1: subtract what gives the 1.",
             lambda R: (1 + R) * torch.log1p(R),
         ),
         Mistake(
-            "minus 1 + R", "The derivative is right, but the value at R = 0 is −1: add a constant.",
+            "minus 1 + R",
+            "The derivative is right, but the value at R = 0 is −1: add a constant.",
             lambda R: (1 + R) * torch.log1p(R) - (1 + R),
         ),
         Mistake("the derivative", "That is the derivative itself; integrate it.", lambda R: torch.log1p(R)),
         Mistake(
-            "derived again", "It is differentiated once more; integrate instead.", lambda R: 1 / (1 + R),
+            "derived again",
+            "It is differentiated once more; integrate instead.",
+            lambda R: 1 / (1 + R),
         ),
         Mistake(
-            "half a square", "The chain rule does not work backwards: the derivative of log(1+R)²/2 is "
-            "log(1+R)/(1+R).",
+            "half a square",
+            "The chain rule does not work backwards: the derivative of log(1+R)²/2 is log(1+R)/(1+R).",
             lambda R: torch.log1p(R) ** 2 / 2,
         ),
         Mistake(
-            "times R", "Integration by parts takes 1 + R for the factor, not R, so that the rest becomes simple.",
+            "times R",
+            "Integration by parts takes 1 + R for the factor, not R, so that the rest becomes simple.",
             lambda R: R * torch.log1p(R) - R,
         ),
         Mistake(
-            "minus 1", "Subtract R, not 1: a constant does not change the derivative.",
+            "minus 1",
+            "Subtract R, not 1: a constant does not change the derivative.",
             lambda R: (1 + R) * torch.log1p(R) - 1,
         ),
         Mistake("plus R", "The sign of R is wrong: it must be subtracted.", lambda R: (1 + R) * torch.log1p(R) + R),
         Mistake(
-            "another logarithm", "The logarithm is the natural one: torch.log or torch.log1p.",
+            "another logarithm",
+            "The logarithm is the natural one: torch.log or torch.log1p.",
             lambda R: (1 + R) * torch.log2(1 + R) - R,
         ),
         Mistake(
-            "product", "The integral of a logarithm is not that logarithm times R: use integration by parts.",
+            "product",
+            "The integral of a logarithm is not that logarithm times R: use integration by parts.",
             lambda R: R * torch.log1p(R),
         ),
     ),
     gradient="R",
-)  # fmt: skip
+)
 
 
 def query_cases() -> list[Case]:
@@ -175,52 +192,62 @@ QUERY = Exercise(
     query_cases,
     (
         Mistake(
-            "not a loss", "It is 1 minus the loss: the released code made this mistake until February 2023.",
+            "not a loss",
+            "It is 1 minus the loss: the released code made this mistake until February 2023.",
             lambda similarity, positive, alpha, tau: 1 - pnp_dq(similarity, positive, alpha, tau),
         ),
         Mistake("all items", "R counts all items before i; PNP counts negatives only.", with_all),
         Mistake(
-            "swapped", "Positives and negatives have changed places: the mean is over positives, R counts negatives.",
+            "swapped",
+            "Positives and negatives have changed places: the mean is over positives, R counts negatives.",
             lambda similarity, positive, alpha, tau: pnp_dq(similarity, ~positive, alpha, tau),
         ),
         Mistake(
-            "sign", "The sign is turned round: a negative j counts as before i when s_j is larger than s_i.",
+            "sign",
+            "The sign is turned round: a negative j counts as before i when s_j is larger than s_i.",
             lambda similarity, positive, alpha, tau: pnp_dq(-similarity, positive, alpha, tau),
         ),
         Mistake(
-            "sum", "It adds up over the positives; divide by their number |P|.",
-            lambda similarity, positive, alpha, tau: 1
-            - ((1 + before(similarity, positive, tau)[0]) ** -alpha).sum(),
+            "sum",
+            "It adds up over the positives; divide by their number |P|.",
+            lambda similarity, positive, alpha, tau: 1 - ((1 + before(similarity, positive, tau)[0]) ** -alpha).sum(),
         ),
         Mistake(
-            "over all items", "It divides by the number of all items; only positives count.",
-            lambda similarity, positive, alpha, tau: 1
-            - ((1 + before(similarity, positive, tau)[0]) ** -alpha).sum() / len(similarity),
+            "over all items",
+            "It divides by the number of all items; only positives count.",
+            lambda similarity, positive, alpha, tau: (
+                1 - ((1 + before(similarity, positive, tau)[0]) ** -alpha).sum() / len(similarity)
+            ),
         ),
         Mistake(
-            "mean of R first", "It takes the mean of R and then the power: every positive has a loss of its own.",
+            "mean of R first",
+            "It takes the mean of R and then the power: every positive has a loss of its own.",
             lambda similarity, positive, alpha, tau: 1 - (1 + before(similarity, positive, tau)[0].mean()) ** -alpha,
         ),
         Mistake(
-            "alpha as a factor", "α is an exponent here; as a factor it stands in the derivative only.",
-            lambda similarity, positive, alpha, tau: 1
-            - (alpha / (1 + before(similarity, positive, tau)[0])).mean(),
+            "alpha as a factor",
+            "α is an exponent here; as a factor it stands in the derivative only.",
+            lambda similarity, positive, alpha, tau: 1 - (alpha / (1 + before(similarity, positive, tau)[0])).mean(),
         ),
         Mistake(
-            "alpha not used", "α is not used: that is α = 1.",
+            "alpha not used",
+            "α is not used: that is α = 1.",
             lambda similarity, positive, alpha, tau: pnp_dq(similarity, positive, 1.0, tau),
         ),
         Mistake(
-            "times tau", "The difference is multiplied by τ; it must be divided, so that a small τ is sharp.",
+            "times tau",
+            "The difference is multiplied by τ; it must be divided, so that a small τ is sharp.",
             lambda similarity, positive, alpha, tau: pnp_dq(similarity, positive, alpha, 1 / tau),
         ),
         Mistake(
-            "released code", "The query counts as its own positive, as in the released code: divide by |P|.",
-            lambda similarity, positive, alpha, tau: pnp_dq(similarity, positive, alpha, tau)
-            * positive.sum() / (positive.sum() + 1),
+            "released code",
+            "The query counts as its own positive, as in the released code: divide by |P|.",
+            lambda similarity, positive, alpha, tau: (
+                pnp_dq(similarity, positive, alpha, tau) * positive.sum() / (positive.sum() + 1)
+            ),
         ),
     ),
     gradient="similarity",
-)  # fmt: skip
+)
 
 EXERCISES = (DERIVATIVE, INTEGRAL, QUERY)

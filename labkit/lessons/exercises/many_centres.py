@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from labkit.lessons.draw import normal, seeded
 from labkit.lessons.exercise import Case, Exercise, Mistake
 
 
@@ -17,13 +18,12 @@ def on_circle(*degrees: float) -> Tensor:
 
 def variance_cases() -> list[Case]:
     """Tight, spread and opposite vectors, vectors of several lengths, more dimensions, a single one."""
-    generator = torch.Generator().manual_seed(0)
     return [
         Case("tight", {"embeddings": on_circle(10, 12, 15, 9)}),
         Case("half a circle", {"embeddings": on_circle(0, 45, 90, 135, 180)}),
         Case("two opposite centres", {"embeddings": on_circle(0, 2, 180, 182)}),
         Case("not of length 1", {"embeddings": on_circle(0, 40, 100) * torch.tensor([[3.0], [0.5], [1.0]])}),
-        Case("five dimensions", {"embeddings": torch.randn(6, 5, generator=generator, dtype=torch.float64) + 0.5}),
+        Case("five dimensions", {"embeddings": normal(seeded(0), 6, 5) + 0.5}),
         Case("one embedding", {"embeddings": 2 * on_circle(30)}),
     ]
 
@@ -47,48 +47,59 @@ VARIANCE = Exercise(
     variance_cases,
     (
         Mistake(
-            "not normalised", "Bring every embedding to length 1 before taking the mean.",
+            "not normalised",
+            "Bring every embedding to length 1 before taking the mean.",
             lambda embeddings: 1 - embeddings.mean(0).norm(),
         ),
         Mistake(
-            "the length", "That is the length of the mean; the variance is 1 minus it.",
+            "the length",
+            "That is the length of the mean; the variance is 1 minus it.",
             lambda embeddings: normalize(embeddings, dim=1).mean(0).norm(),
         ),
         Mistake(
-            "mean of lengths", "The length of the mean is wanted, not the mean of the lengths, which is always 1.",
+            "mean of lengths",
+            "The length of the mean is wanted, not the mean of the lengths, which is always 1.",
             lambda embeddings: 1 - normalize(embeddings, dim=1).norm(dim=1).mean(),
         ),
         Mistake(
-            "sum", "It takes the sum of the unit vectors; take their mean.",
+            "sum",
+            "It takes the sum of the unit vectors; take their mean.",
             lambda embeddings: 1 - normalize(embeddings, dim=1).sum(0).norm(),
         ),
         Mistake(
-            "squared", "The length is squared; leave the square out.",
+            "squared",
+            "The length is squared; leave the square out.",
             lambda embeddings: 1 - normalize(embeddings, dim=1).mean(0).norm() ** 2,
         ),
         Mistake(
-            "normalised columns", "The columns are normalised; each row is an embedding: dim=1.",
+            "normalised columns",
+            "The columns are normalised; each row is an embedding: dim=1.",
             lambda embeddings: 1 - normalize(embeddings, dim=0).mean(0).norm(),
         ),
         Mistake(
-            "mean over the wrong axis", "The mean is over the coordinates; it must be over the embeddings: dim=0.",
+            "mean over the wrong axis",
+            "The mean is over the coordinates; it must be over the embeddings: dim=0.",
             lambda embeddings: 1 - normalize(embeddings, dim=1).mean(1).norm(),
         ),
         Mistake(
-            "variance of coordinates", "That is the variance of the coordinates; use the length of the mean vector.",
+            "variance of coordinates",
+            "That is the variance of the coordinates; use the length of the mean vector.",
             lambda embeddings: normalize(embeddings, dim=1).var(0, unbiased=False).mean(),
         ),
         Mistake(
-            "pairs without themselves", "That is 1 minus the mean cosine of pairs, another measure of width.",
-            lambda embeddings: 1 - (pair_cosines(embeddings).sum() - len(embeddings))
-            / max(1, len(embeddings) * (len(embeddings) - 1)),
+            "pairs without themselves",
+            "That is 1 minus the mean cosine of pairs, another measure of width.",
+            lambda embeddings: (
+                1 - (pair_cosines(embeddings).sum() - len(embeddings)) / max(1, len(embeddings) * (len(embeddings) - 1))
+            ),
         ),
         Mistake(
-            "absolute sum", "It adds up absolute coordinates; the length is the root of the sum of squares.",
+            "absolute sum",
+            "It adds up absolute coordinates; the length is the root of the sum of squares.",
             lambda embeddings: 1 - normalize(embeddings, dim=1).mean(0).abs().sum(),
         ),
     ),
-)  # fmt: skip
+)
 
 
 def merge_cases() -> list[Case]:
@@ -115,36 +126,44 @@ MERGE = Exercise(
     merge_cases,
     (
         Mistake(
-            "remainder", "The remainder mixes classes that are k apart; take the quotient.",
+            "remainder",
+            "The remainder mixes classes that are k apart; take the quotient.",
             lambda labels, k: labels % k,
         ),
         Mistake(
-            "k classes", "That makes k classes; every k classes are to become one.",
+            "k classes",
+            "That makes k classes; every k classes are to become one.",
             lambda labels, k: labels * k // (labels.max() + 1),
         ),
         Mistake(
-            "gaps", "The new labels have gaps (0, k, 2k …): they must be 0, 1, 2 …",
+            "gaps",
+            "The new labels have gaps (0, k, 2k …): they must be 0, 1, 2 …",
             lambda labels, k: labels - labels % k,
         ),
         Mistake(
-            "rounded", "Rounding puts the last of a group into the next: round down.",
+            "rounded",
+            "Rounding puts the last of a group into the next: round down.",
             lambda labels, k: (labels / k).round(),
         ),
         Mistake(
-            "rounded up", "Rounding up puts class 0 alone: round down.", lambda labels, k: (labels + k - 1) // k,
+            "rounded up",
+            "Rounding up puts class 0 alone: round down.",
+            lambda labels, k: (labels + k - 1) // k,
         ),
         Mistake(
-            "from one", "The labels count from 0, so nothing has to be subtracted first.",
+            "from one",
+            "The labels count from 0, so nothing has to be subtracted first.",
             lambda labels, k: torch.div(labels - 1, k, rounding_mode="floor"),
         ),
         Mistake(
-            "by position", "It merges neighbours in the list, not in the numbering of the classes.",
+            "by position",
+            "It merges neighbours in the list, not in the numbering of the classes.",
             lambda labels, k: torch.arange(len(labels)) // k,
         ),
         Mistake("not whole", "The new labels must be whole numbers: use //.", lambda labels, k: labels / k),
         Mistake("k + 1", "It merges one class too many in a group.", lambda labels, k: labels // (k + 1)),
     ),
-)  # fmt: skip
+)
 
 
 def drop_cases() -> list[Case]:
@@ -189,45 +208,54 @@ DROP = Exercise(
     drop_cases,
     (
         Mistake(
-            "sign", "A drop is positive when merging hurts: plain minus merged.",
+            "sign",
+            "A drop is positive when merging hurts: plain minus merged.",
             lambda plain, merged: -mean_drop(plain, merged),
         ),
         Mistake(
-            "not paired", "It compares the means of all seeds; only seeds that both have can be paired.",
+            "not paired",
+            "It compares the means of all seeds; only seeds that both have can be paired.",
             lambda plain, merged: mean(list(plain.values())) - mean(list(merged.values())),
         ),
         Mistake("by place", "It pairs values by their place in the dictionary; pair them by seed.", paired_by_place),
         Mistake(
-            "relative", "It divides by the plain value; the drop is wanted in points.",
+            "relative",
+            "It divides by the plain value; the drop is wanted in points.",
             lambda plain, merged: mean([(a - b) / a for a, b in shared(plain, merged)]),
         ),
         Mistake(
-            "absolute", "It takes absolute values: a gain would count as a drop.",
+            "absolute",
+            "It takes absolute values: a gain would count as a drop.",
             lambda plain, merged: mean([abs(a - b) for a, b in shared(plain, merged)]),
         ),
         Mistake(
-            "sum", "It adds up the drops; take their mean.",
+            "sum",
+            "It adds up the drops; take their mean.",
             lambda plain, merged: sum(a - b for a, b in shared(plain, merged)),
         ),
         Mistake(
-            "missing is zero", "A seed that is missing counts as 0; leave it out.",
+            "missing is zero",
+            "A seed that is missing counts as 0; leave it out.",
             lambda plain, merged: mean(
                 [plain.get(seed, 0.0) - merged.get(seed, 0.0) for seed in plain.keys() | merged.keys()]
             ),
         ),
         Mistake(
-            "over all seeds", "It divides by the number of plain runs; divide by the number of pairs.",
+            "over all seeds",
+            "It divides by the number of plain runs; divide by the number of pairs.",
             lambda plain, merged: sum(a - b for a, b in shared(plain, merged)) / len(plain),
         ),
         Mistake(
-            "first seed only", "It looks at one seed only; take the mean over all that both have.",
+            "first seed only",
+            "It looks at one seed only; take the mean over all that both have.",
             lambda plain, merged: shared(plain, merged)[0][0] - shared(plain, merged)[0][1],
         ),
         Mistake(
-            "in per cent", "It multiplies by 100; leave the values as they are.",
+            "in per cent",
+            "It multiplies by 100; leave the values as they are.",
             lambda plain, merged: 100 * mean_drop(plain, merged),
         ),
     ),
-)  # fmt: skip
+)
 
 EXERCISES = (VARIANCE, MERGE, DROP)

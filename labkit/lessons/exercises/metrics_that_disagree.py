@@ -54,39 +54,47 @@ RECALL = Exercise(
     cases,
     (
         Mistake(
-            "fraction", "That is the share of relevant items found. The retrieval papers only ask if there is any.",
+            "fraction",
+            "That is the share of relevant items found. The retrieval papers only ask if there is any.",
             lambda relevance, k, num_relevant: hits(relevance, k) / num_relevant,
         ),
         Mistake(
-            "capped", "That divides by the hits that were possible. The retrieval papers only ask if there is any.",
+            "capped",
+            "That divides by the hits that were possible. The retrieval papers only ask if there is any.",
             lambda relevance, k, num_relevant: hits(relevance, k) / min(k, num_relevant),
         ),
         Mistake(
-            "precision", "That is precision@k: the share of the first k that is relevant.",
+            "precision",
+            "That is precision@k: the share of the first k that is relevant.",
             lambda relevance, k, num_relevant: hits(relevance, k) / k,
         ),
         Mistake(
-            "whole list", "It looks at the whole list: cut it at k.",
+            "whole list",
+            "It looks at the whole list: cut it at k.",
             lambda relevance, k, num_relevant: float(any(relevance)),
         ),
         Mistake(
-            "off by one", "It looks at k + 1 items: relevance[:k] are the first k.",
+            "off by one",
+            "It looks at k + 1 items: relevance[:k] are the first k.",
             lambda relevance, k, num_relevant: float(any(relevance[: k + 1])),
         ),
         Mistake(
-            "at k only", "It looks at the k-th item alone.",
+            "at k only",
+            "It looks at the k-th item alone.",
             lambda relevance, k, num_relevant: float(relevance[k - 1]),
         ),
         Mistake(
-            "count", "It counts the hits; the metric is 0 or 1.",
+            "count",
+            "It counts the hits; the metric is 0 or 1.",
             lambda relevance, k, num_relevant: float(hits(relevance, k)),
         ),
         Mistake(
-            "all", "It asks for all relevant items; one is enough.",
+            "all",
+            "It asks for all relevant items; one is enough.",
             lambda relevance, k, num_relevant: float(hits(relevance, k) == num_relevant),
         ),
     ),
-)  # fmt: skip
+)
 
 AVERAGE_PRECISION = Exercise(
     "average_precision_at_k",
@@ -95,46 +103,57 @@ AVERAGE_PRECISION = Exercise(
     cases,
     (
         Mistake(
-            "over k", "It divides by k, so that a perfect list with fewer than k relevant items stays below 1.",
+            "over k",
+            "It divides by k, so that a perfect list with fewer than k relevant items stays below 1.",
             lambda relevance, k, num_relevant: sum(p * r for p, r in zip(precisions(relevance, k), relevance)) / k,
         ),
         Mistake(
-            "over relevant", "It divides by all relevant items, of which only k can be among the first k.",
-            lambda relevance, k, num_relevant: sum(p * r for p, r in zip(precisions(relevance, k), relevance))
-            / num_relevant,
+            "over relevant",
+            "It divides by all relevant items, of which only k can be among the first k.",
+            lambda relevance, k, num_relevant: (
+                sum(p * r for p, r in zip(precisions(relevance, k), relevance)) / num_relevant
+            ),
         ),
         Mistake(
-            "over hits", "It divides by the hits found: one hit at rank 1 and nothing else would be perfect.",
-            lambda relevance, k, num_relevant: sum(p * r for p, r in zip(precisions(relevance, k), relevance))
-            / max(1, hits(relevance, k)),
+            "over hits",
+            "It divides by the hits found: one hit at rank 1 and nothing else would be perfect.",
+            lambda relevance, k, num_relevant: (
+                sum(p * r for p, r in zip(precisions(relevance, k), relevance)) / max(1, hits(relevance, k))
+            ),
         ),
         Mistake(
-            "no mask", "It adds up precision at every rank; only ranks with a relevant item count.",
+            "no mask",
+            "It adds up precision at every rank; only ranks with a relevant item count.",
             lambda relevance, k, num_relevant: sum(precisions(relevance, k)) / min(k, num_relevant),
         ),
         Mistake(
-            "from zero", "It counts ranks from 0: the first item has rank 1.",
-            lambda relevance, k, num_relevant: sum(
-                r * sum(relevance[: i + 1]) / max(1, i) for i, r in enumerate(relevance[:k])
-            ) / min(k, num_relevant),
+            "from zero",
+            "It counts ranks from 0: the first item has rank 1.",
+            lambda relevance, k, num_relevant: (
+                sum(r * sum(relevance[: i + 1]) / max(1, i) for i, r in enumerate(relevance[:k])) / min(k, num_relevant)
+            ),
         ),
         Mistake(
-            "precision", "That is precision@k alone, without the ranks above.",
+            "precision",
+            "That is precision@k alone, without the ranks above.",
             lambda relevance, k, num_relevant: hits(relevance, k) / k,
         ),
         Mistake(
-            "reciprocal ranks", "It adds up 1/rank; precision at a rank is hits so far divided by the rank.",
-            lambda relevance, k, num_relevant: sum(r / (i + 1) for i, r in enumerate(relevance[:k]))
-            / min(k, num_relevant),
+            "reciprocal ranks",
+            "It adds up 1/rank; precision at a rank is hits so far divided by the rank.",
+            lambda relevance, k, num_relevant: (
+                sum(r / (i + 1) for i, r in enumerate(relevance[:k])) / min(k, num_relevant)
+            ),
         ),
         Mistake(
-            "not cut", "It goes through the whole list: cut it at k.",
-            lambda relevance, k, num_relevant: sum(
-                p * r for p, r in zip(precisions(relevance, len(relevance)), relevance)
-            ) / min(k, num_relevant),
+            "not cut",
+            "It goes through the whole list: cut it at k.",
+            lambda relevance, k, num_relevant: (
+                sum(p * r for p, r in zip(precisions(relevance, len(relevance)), relevance)) / min(k, num_relevant)
+            ),
         ),
     ),
-)  # fmt: skip
+)
 
 NDCG = Exercise(
     "ndcg_at_k",
@@ -143,38 +162,46 @@ NDCG = Exercise(
     cases,
     (
         Mistake(
-            "not normalised", "It is DCG: divide by the best possible sum.",
+            "not normalised",
+            "It is DCG: divide by the best possible sum.",
             lambda relevance, k, num_relevant: dcg(relevance, k),
         ),
         Mistake(
-            "ideal of all", "The best possible sum can use only k items: min(k, number of relevant items).",
+            "ideal of all",
+            "The best possible sum can use only k items: min(k, number of relevant items).",
             lambda relevance, k, num_relevant: dcg(relevance, k) / ideal(num_relevant),
         ),
         Mistake(
-            "ideal of k", "The best possible sum has only as many terms as there are relevant items.",
+            "ideal of k",
+            "The best possible sum has only as many terms as there are relevant items.",
             lambda relevance, k, num_relevant: dcg(relevance, k) / ideal(k),
         ),
         Mistake(
-            "ideal of the found", "It sorts what was found; the best possible list holds all relevant items.",
+            "ideal of the found",
+            "It sorts what was found; the best possible list holds all relevant items.",
             lambda relevance, k, num_relevant: dcg(relevance, k) / ideal(max(1, hits(relevance, k))),
         ),
         Mistake(
-            "natural log above", "The numerator and the denominator use different logarithms: log2 in both.",
+            "natural log above",
+            "The numerator and the denominator use different logarithms: log2 in both.",
             lambda relevance, k, num_relevant: dcg(relevance, k) / math.log(2) / ideal(min(k, num_relevant)),
         ),
         Mistake(
-            "rank + 2", "The discount is log2(rank + 1) with the first rank 1, so that the first item counts fully.",
+            "rank + 2",
+            "The discount is log2(rank + 1) with the first rank 1, so that the first item counts fully.",
             lambda relevance, k, num_relevant: dcg(relevance, k, first=2) / ideal(min(k, num_relevant)),
         ),
         Mistake(
-            "no discount", "Every rank counts the same: divide by log2(rank + 1).",
+            "no discount",
+            "Every rank counts the same: divide by log2(rank + 1).",
             lambda relevance, k, num_relevant: hits(relevance, k) / min(k, num_relevant),
         ),
         Mistake(
-            "not cut", "It goes through the whole list: cut it at k.",
+            "not cut",
+            "It goes through the whole list: cut it at k.",
             lambda relevance, k, num_relevant: dcg(relevance, len(relevance)) / ideal(min(k, num_relevant)),
         ),
     ),
-)  # fmt: skip
+)
 
 EXERCISES = (RECALL, AVERAGE_PRECISION, NDCG)

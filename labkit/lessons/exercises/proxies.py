@@ -6,24 +6,20 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from labkit.lessons.draw import normal, seeded, unit
 from labkit.lessons.exercise import Case, Exercise, Mistake
 from labkit.lessons.exercises.proxies_regularizer import REGULARIZER
 
 
-def unit(*shape: int, seed: int = 0) -> Tensor:
-    """Random unit vectors along the last axis."""
-    return F.normalize(torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64), dim=-1)
-
-
 def similarity_cases() -> list[Case]:
     """One and several proxies, soft and sharp γ, and proxies that coincide."""
-    x, w = unit(5, seed=1), unit(3, 4, 5, seed=2)
+    x, w = unit(seeded(1), 5), unit(seeded(2), 3, 4, 5)
     return [
         Case("3 classes, 4 proxies, γ = 0.1", {"x": x, "w": w, "gamma": 0.1}),
         Case("3 classes, 4 proxies, γ = 1", {"x": x, "w": w, "gamma": 1.0}),
         Case("sharp, γ = 0.001", {"x": x, "w": w, "gamma": 0.001}),
         Case("one proxy a class", {"x": x, "w": w[:, :1], "gamma": 0.1}),
-        Case("one class", {"x": unit(5, seed=3), "w": w[:1], "gamma": 0.2}),
+        Case("one class", {"x": unit(seeded(3), 5), "w": w[:1], "gamma": 0.2}),
         Case("coincident proxies", {"x": x, "w": w[:, :1].repeat(1, 3, 1), "gamma": 0.1}),
     ]
 
@@ -49,53 +45,63 @@ SIMILARITY = Exercise(
     (
         Mistake("overflow", "e^(s/γ) overflows when γ is small: use torch.softmax.", without_shift),
         Mistake(
-            "over classes", "The softmax runs over the classes; it must run over the K proxies of one class.",
+            "over classes",
+            "The softmax runs over the classes; it must run over the K proxies of one class.",
             lambda x, w, gamma: (torch.softmax(w @ x / gamma, 0) * (w @ x)).sum(1),
         ),
         Mistake(
-            "over all proxies", "The softmax runs over all C·K proxies; each class has a softmax of its own.",
+            "over all proxies",
+            "The softmax runs over all C·K proxies; each class has a softmax of its own.",
             lambda x, w, gamma: (torch.softmax((w @ x).flatten() / gamma, 0).view(w.shape[:2]) * (w @ x)).sum(1),
         ),
         Mistake(
-            "times gamma", "The similarity is multiplied by γ; it must be divided, so that a small γ is sharp.",
+            "times gamma",
+            "The similarity is multiplied by γ; it must be divided, so that a small γ is sharp.",
             lambda x, w, gamma: (torch.softmax(w @ x * gamma, 1) * (w @ x)).sum(1),
         ),
         Mistake(
-            "no gamma", "γ is not used.",
+            "no gamma",
+            "γ is not used.",
             lambda x, w, gamma: (torch.softmax(w @ x, 1) * (w @ x)).sum(1),
         ),
         Mistake(
-            "maximum", "It takes the nearest proxy only; Eq. 1 is a weighted mean over all proxies of the class.",
+            "maximum",
+            "It takes the nearest proxy only; Eq. 1 is a weighted mean over all proxies of the class.",
             lambda x, w, gamma: (w @ x).amax(1),
         ),
         Mistake(
-            "mean", "It takes the plain mean; the weights are a softmax of the similarities.",
+            "mean",
+            "It takes the plain mean; the weights are a softmax of the similarities.",
             lambda x, w, gamma: (w @ x).mean(1),
         ),
         Mistake(
-            "logsumexp", "γ·logsumexp(s/γ) is another soft maximum, larger than Eq. 1: it can exceed every s.",
+            "logsumexp",
+            "γ·logsumexp(s/γ) is another soft maximum, larger than Eq. 1: it can exceed every s.",
             lambda x, w, gamma: gamma * torch.logsumexp(w @ x / gamma, 1),
         ),
         Mistake(
-            "stopped weights", "The value is right, but the softmax is detached: the weights have a gradient, too.",
+            "stopped weights",
+            "The value is right, but the softmax is detached: the weights have a gradient, too.",
             lambda x, w, gamma: (torch.softmax(w @ x / gamma, 1).detach() * (w @ x)).sum(1),
         ),
         Mistake(
-            "weights only", "It adds up the weights, which is always 1; multiply each by its similarity.",
+            "weights only",
+            "It adds up the weights, which is always 1; multiply each by its similarity.",
             lambda x, w, gamma: torch.softmax(w @ x / gamma, 1).sum(1),
         ),
         Mistake(
-            "scaled inside", "Both factors are divided by γ; only the softmax's argument is.",
+            "scaled inside",
+            "Both factors are divided by γ; only the softmax's argument is.",
             lambda x, w, gamma: (torch.softmax(w @ x / gamma, 1) * (w @ x) / gamma).sum(1),
         ),
     ),
     gradient="x",
-)  # fmt: skip
+)
 
 
 def anchor_cases() -> list[Case]:
     """Classes that are missing, one class only, and a scale at which e^α overflows."""
-    S = 0.9 * torch.tanh(torch.randn(5, 4, generator=torch.Generator().manual_seed(4), dtype=torch.float64))
+    S = 0.9 * torch.tanh(normal(seeded(4), 5, 4))
     y = torch.tensor([2, 0, 0, 2, 1])
     return [
         Case("5 samples, 4 classes, one missing", {"similarity": S, "labels": y, "alpha": 8.0, "delta": 0.1}),
@@ -168,57 +174,70 @@ ANCHOR = Exercise(
     anchor_cases,
     (
         Mistake(
-            "overflow", "e^(α…) overflows at large α: use logsumexp with a 0 for the “1 +”, or softplus(logsumexp(…)).",
+            "overflow",
+            "e^(α…) overflows at large α: use logsumexp with a 0 for the “1 +”, or softplus(logsumexp(…)).",
             naive_anchor,
         ),
         Mistake(
-            "all classes", "The positive terms are averaged over all classes; divide by the classes in the batch.",
+            "all classes",
+            "The positive terms are averaged over all classes; divide by the classes in the batch.",
             lambda similarity, labels, alpha, delta: sum(
                 term.mean() for term in terms(similarity, labels, alpha, delta)[:2]
             ),
         ),
         Mistake(
-            "present classes", "The negative terms are averaged over the batch's classes; all classes push.",
+            "present classes",
+            "The negative terms are averaged over the batch's classes; all classes push.",
             lambda similarity, labels, alpha, delta: sum(
                 term[terms(similarity, labels, alpha, delta)[2]].mean()
                 for term in terms(similarity, labels, alpha, delta)[:2]
             ),
         ),
         Mistake(
-            "sum", "It adds up over the classes; both terms are means.",
+            "sum",
+            "It adds up over the classes; both terms are means.",
             lambda similarity, labels, alpha, delta: sum(
                 term.sum() for term in terms(similarity, labels, alpha, delta)[:2]
             ),
         ),
-        Mistake("by sample", "The sums run over classes for each sample (MPA-DW); here over samples for each class.",
-                by_sample),
-        Mistake("no one", "The 1 inside the logarithm is missing: without it the loss has no floor at 0.", without_one),
-        Mistake("own class pushed", "A class also pushes its own samples: leave them out of the negative sum.",
-                own_left_in),
         Mistake(
-            "margin turned", "The margin has the wrong sign: positives must exceed +δ, negatives stay below −δ.",
+            "by sample",
+            "The sums run over classes for each sample (MPA-DW); here over samples for each class.",
+            by_sample,
+        ),
+        Mistake("no one", "The 1 inside the logarithm is missing: without it the loss has no floor at 0.", without_one),
+        Mistake(
+            "own class pushed", "A class also pushes its own samples: leave them out of the negative sum.", own_left_in
+        ),
+        Mistake(
+            "margin turned",
+            "The margin has the wrong sign: positives must exceed +δ, negatives stay below −δ.",
             lambda similarity, labels, alpha, delta: proxy_anchor(similarity, labels, alpha, -delta),
         ),
         Mistake(
-            "one margin", "Both terms have S − δ; the negatives have S + δ.",
+            "one margin",
+            "Both terms have S − δ; the negatives have S + δ.",
             lambda similarity, labels, alpha, delta: both_margins(similarity, labels, alpha, delta, -delta),
         ),
         Mistake(
-            "margin unscaled", "δ stands outside the scale: it is α(S ± δ), not αS ± δ.",
+            "margin unscaled",
+            "δ stands outside the scale: it is α(S ± δ), not αS ± δ.",
             lambda similarity, labels, alpha, delta: proxy_anchor(similarity, labels, alpha, delta / alpha),
         ),
         Mistake(
-            "sign", "Positives are pushed and negatives pulled: the exponents' signs are turned round.",
+            "sign",
+            "Positives are pushed and negatives pulled: the exponents' signs are turned round.",
             lambda similarity, labels, alpha, delta: proxy_anchor(-similarity, labels, alpha, delta),
         ),
         Mistake(
-            "positives only", "The term that pushes negatives away is missing.",
+            "positives only",
+            "The term that pushes negatives away is missing.",
             lambda similarity, labels, alpha, delta: terms(similarity, labels, alpha, delta)[0][
                 terms(similarity, labels, alpha, delta)[2]
             ].mean(),
         ),
     ),
     gradient="similarity",
-)  # fmt: skip
+)
 
 EXERCISES = (SIMILARITY, ANCHOR, REGULARIZER)

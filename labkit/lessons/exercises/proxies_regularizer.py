@@ -6,13 +6,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from labkit.lessons.draw import normal, seeded
 from labkit.lessons.exercise import Case, Exercise, Mistake
 from labkit.losses.class_similarity import proxy_regularizer
 
 
 def regularizer_cases() -> list[Case]:
     """Ordinary proxies, one a class, coincident and opposite ones."""
-    v = 2 * torch.randn(3, 4, 5, generator=torch.Generator().manual_seed(6), dtype=torch.float64)
+    v = 2 * normal(seeded(6), 3, 4, 5)
     axis = torch.eye(5, dtype=torch.float64)
     return [
         Case("3 classes, 4 proxies", {"v": v}),
@@ -53,53 +54,65 @@ REGULARIZER = Exercise(
     regularizer_cases,
     (
         Mistake(
-            "as printed", "NaN twice: 0/0 for one proxy a class, and √ has an infinite slope at coincident proxies.",
+            "as printed",
+            "NaN twice: 0/0 for one proxy a class, and √ has an infinite slope at coincident proxies.",
             lambda v: torch.sqrt(2 - 2 * cosines(v)).sum() / divisor(v),
         ),
         Mistake(
-            "one proxy", "One proxy a class has no pairs: Eq. 3 is 0/0 there. Return 0.",
+            "one proxy",
+            "One proxy a class has no pairs: Eq. 3 is 0/0 there. Return 0.",
             lambda v: regularizer(v) / (1 if v.shape[1] > 1 else 0),
         ),
         Mistake(
-            "root of zero", "√ has an infinite slope at 0, so coincident proxies get NaN: take their gradient as 0.",
+            "root of zero",
+            "√ has an infinite slope at 0, so coincident proxies get NaN: take their gradient as 0.",
             lambda v: unless_one(v, torch.sqrt(2 - 2 * cosines(v)).sum()),
         ),
         Mistake(
-            "released", "1e-5 inside the root, as in the released SoftTriple, makes a distance of 0 count 0.003. Mask "
+            "released",
+            "1e-5 inside the root, as in the released SoftTriple, makes a distance of 0 count 0.003. Mask "
             "the zeros, or use torch.cdist.",
             lambda v: unless_one(v, torch.sqrt(2 - 2 * cosines(v) + 1e-5).sum()),
         ),
         Mistake(
-            "mean distance", "Twice too large: each pair counts once (t < s), and Eq. 3 divides by C K (K − 1), "
+            "mean distance",
+            "Twice too large: each pair counts once (t < s), and Eq. 3 divides by C K (K − 1), "
             "which is twice the number of pairs.",
             lambda v: 2 * regularizer(v),
         ),
         Mistake(
-            "squared", "The root is missing: these are squared distances.",
+            "squared",
+            "The root is missing: these are squared distances.",
             lambda v: unless_one(v, (2 - 2 * cosines(v)).sum()),
         ),
         Mistake(
-            "cosines", "These are cosines; Eq. 3 has distances √(2 − 2 w·w).",
+            "cosines",
+            "These are cosines; Eq. 3 has distances √(2 − 2 w·w).",
             lambda v: unless_one(v, cosines(v).sum()),
         ),
-        Mistake("not normalised", "v is not normalised yet: divide each proxy by its norm.",
-                lambda v: proxy_regularizer(v)),
         Mistake(
-            "no class mean", "The number of classes C is missing in the divisor.",
+            "not normalised", "v is not normalised yet: divide each proxy by its norm.", lambda v: proxy_regularizer(v)
+        ),
+        Mistake(
+            "no class mean",
+            "The number of classes C is missing in the divisor.",
             lambda v: regularizer(v) * len(v),
         ),
         Mistake(
-            "across classes", "Pairs of different classes are in it: only proxies of one class attract each other.",
+            "across classes",
+            "Pairs of different classes are in it: only proxies of one class attract each other.",
             lambda v: unless_one(v, regularizer(v.flatten(0, 1)[None]) * v[..., 0].numel() * (v[..., 0].numel() - 1)),
         ),
         Mistake(
-            "wrong axis", "It compares the k-th proxies of different classes: the pairs are within a class, axis 1.",
+            "wrong axis",
+            "It compares the k-th proxies of different classes: the pairs are within a class, axis 1.",
             lambda v: regularizer(v.transpose(0, 1)),
         ),
         Mistake(
-            "sign", "The sign is turned round: Reg grows with the distances, so that minimising it gathers a class.",
+            "sign",
+            "The sign is turned round: Reg grows with the distances, so that minimising it gathers a class.",
             lambda v: -regularizer(v),
         ),
     ),
     gradient="v",
-)  # fmt: skip
+)

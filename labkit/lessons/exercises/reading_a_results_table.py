@@ -30,12 +30,11 @@ ERROR_REDUCTION = Exercise(
     reduction_cases,
     (
         Mistake(
-            "over the new", "It divides by the new value, as a row of the slides does (E-SL-6); divide by the old one.",
+            "over the new",
+            "It divides by the new value, as a row of the slides does (E-SL-6); divide by the old one.",
             lambda old, new: 100 * (old - new) / new,
         ),
-        Mistake(
-            "sign", "The sign is turned round: a fall is positive.", lambda old, new: 100 * (new - old) / old
-        ),
+        Mistake("sign", "The sign is turned round: a fall is positive.", lambda old, new: 100 * (new - old) / old),
         Mistake("a share", "It is a share; per cent are wanted: times 100.", lambda old, new: (old - new) / old),
         Mistake(
             "points", "It is the difference; a reduction is relative to the old value.", lambda old, new: old - new
@@ -44,18 +43,20 @@ ERROR_REDUCTION = Exercise(
             "what is left", "It is what is left; the reduction is 100 minus that.", lambda old, new: 100 * new / old
         ),
         Mistake(
-            "absolute", "A rise must come out negative: leave the absolute value away.",
+            "absolute",
+            "A rise must come out negative: leave the absolute value away.",
             lambda old, new: 100 * abs(old - new) / old,
         ),
         Mistake(
-            "over the mean", "It divides by the mean of both; divide by the old value.",
+            "over the mean",
+            "It divides by the mean of both; divide by the old value.",
             lambda old, new: 200 * (old - new) / (old + new),
         ),
         Mistake(
             "cut off", "It cuts off the decimals; keep them.", lambda old, new: float(int(100 * (old - new) / old))
         ),
     ),
-)  # fmt: skip
+)
 
 
 def interval_cases() -> list[Case]:
@@ -88,47 +89,54 @@ T_INTERVAL = Exercise(
     interval_cases,
     (
         Mistake(
-            "normal", "It uses 1.96, the normal quantile; with few seeds Student's is much larger (4.30 with three).",
+            "normal",
+            "It uses 1.96, the normal quantile; with few seeds Student's is much larger (4.30 with three).",
             lambda values: around(np.mean(values), 1.959964 * np.std(values, ddof=1) / len(values) ** 0.5),
         ),
         Mistake(
-            "divided by n", "The standard deviation divides by n; with a mean from the same values it is n − 1.",
+            "divided by n",
+            "The standard deviation divides by n; with a mean from the same values it is n − 1.",
             lambda values: around(np.mean(values), t_of(len(values)) * np.std(values) / len(values) ** 0.5),
         ),
         Mistake(
-            "of one value", "√n is missing: this is the spread of single seeds; the mean of n scatters √n times less.",
+            "of one value",
+            "√n is missing: this is the spread of single seeds; the mean of n scatters √n times less.",
             lambda values: around(np.mean(values), t_of(len(values)) * np.std(values, ddof=1)),
         ),
         Mistake(
-            "n not root n", "It divides by n; the mean scatters √n times less than single values.",
+            "n not root n",
+            "It divides by n; the mean scatters √n times less than single values.",
             lambda values: around(np.mean(values), t_of(len(values)) * np.std(values, ddof=1) / len(values)),
         ),
         Mistake(
-            "one-sided", "It takes the 0.95 quantile; 2.5 % stay out on each side, so it is 0.975.",
+            "one-sided",
+            "It takes the 0.95 quantile; 2.5 % stay out on each side, so it is 0.975.",
             lambda values: around(
                 np.mean(values), t_of(len(values), 0.95) * np.std(values, ddof=1) / len(values) ** 0.5
             ),
         ),
         Mistake(
-            "n degrees", "It has n degrees of freedom; one is spent on the mean: n − 1.",
-            lambda values: around(
-                np.mean(values), t_of(len(values) + 1) * np.std(values, ddof=1) / len(values) ** 0.5
-            ),
+            "n degrees",
+            "It has n degrees of freedom; one is spent on the mean: n − 1.",
+            lambda values: around(np.mean(values), t_of(len(values) + 1) * np.std(values, ddof=1) / len(values) ** 0.5),
         ),
         Mistake(
-            "standard error", "It is mean ± one standard error; a 95 % interval is t times as wide.",
+            "standard error",
+            "It is mean ± one standard error; a 95 % interval is t times as wide.",
             lambda values: around(np.mean(values), np.std(values, ddof=1) / len(values) ** 0.5),
         ),
         Mistake(
-            "range", "It is the smallest and the largest value, not an interval of the mean.",
+            "range",
+            "It is the smallest and the largest value, not an interval of the mean.",
             lambda values: (min(values), max(values)),
         ),
         Mistake(
-            "median", "It is centred on the median; centre it on the mean.",
+            "median",
+            "It is centred on the median; centre it on the mean.",
             lambda values: around(np.median(values), t_of(len(values)) * np.std(values, ddof=1) / len(values) ** 0.5),
         ),
     ),
-)  # fmt: skip
+)
 
 
 def paired_cases() -> list[Case]:
@@ -168,43 +176,49 @@ PAIRED_INTERVAL = Exercise(
     paired_cases,
     (
         Mistake(
-            "unpaired", "The seeds are not paired: take the differences seed by seed first, then their interval.",
+            "unpaired",
+            "The seeds are not paired: take the differences seed by seed first, then their interval.",
             unpaired,
         ),
         Mistake(
-            "sign", "The sign is turned round: it is ours minus baseline.",
+            "sign",
+            "The sign is turned round: it is ours minus baseline.",
             lambda ours, baseline: paired_interval(baseline, ours),
         ),
         Mistake(
-            "ours only", "It is the interval of ours; the baseline must be subtracted.",
+            "ours only",
+            "It is the interval of ours; the baseline must be subtracted.",
             lambda ours, baseline: t_interval(ours),
         ),
+        Mistake("normal", "It uses 1.96, the normal quantile; with few seeds Student's is much larger.", paired_normal),
         Mistake(
-            "normal", "It uses 1.96, the normal quantile; with few seeds Student's is much larger.", paired_normal
-        ),
-        Mistake(
-            "sorted", "The values were sorted before they were paired; a pair is one seed.",
+            "sorted",
+            "The values were sorted before they were paired; a pair is one seed.",
             lambda ours, baseline: paired_interval(sorted(ours), sorted(baseline)),
         ),
         Mistake(
-            "ends subtracted", "It subtracts the ends of two intervals; take the interval of the differences.",
+            "ends subtracted",
+            "It subtracts the ends of two intervals; take the interval of the differences.",
             lambda ours, baseline: tuple(a - b for a, b in zip(t_interval(ours), t_interval(baseline))),
         ),
         Mistake(
-            "relative", "It divides by the baseline; the plain difference is asked for.",
+            "relative",
+            "It divides by the baseline; the plain difference is asked for.",
             lambda ours, baseline: t_interval([(a - b) / b for a, b in zip(ours, baseline)]),
         ),
         Mistake(
-            "of one value", "√n is missing: this is the spread of single seeds.",
+            "of one value",
+            "√n is missing: this is the spread of single seeds.",
             lambda ours, baseline: around(
                 np.mean(np.subtract(ours, baseline)), t_of(len(ours)) * np.std(np.subtract(ours, baseline), ddof=1)
             ),
         ),
         Mistake(
-            "absolute", "It takes absolute differences; a seed where ours is worse must count as negative.",
+            "absolute",
+            "It takes absolute differences; a seed where ours is worse must count as negative.",
             lambda ours, baseline: t_interval(np.abs(np.subtract(ours, baseline)).tolist()),
         ),
     ),
-)  # fmt: skip
+)
 
 EXERCISES = (ERROR_REDUCTION, T_INTERVAL, PAIRED_INTERVAL)

@@ -52,15 +52,18 @@ HARD = Exercise(
     hard_cases,
     (
         Mistake(
-            "any hit", "That is 1 as soon as one positive is found; the slides' formula is the share of the positives.",
+            "any hit",
+            "That is 1 as soon as one positive is found; the slides' formula is the share of the positives.",
             lambda similarity, positive, k: (hits(similarity, positive, k) > 0).double(),
         ),
         Mistake(
-            "capped", "It divides by min(k, |P|), as the released code does; the formula divides by |P|.",
+            "capped",
+            "It divides by min(k, |P|), as the released code does; the formula divides by |P|.",
             lambda similarity, positive, k: hits(similarity, positive, k) / min(k, int(positive.sum())),
         ),
         Mistake(
-            "precision", "It divides by k: that is precision@k. Recall divides by the number of positives |P|.",
+            "precision",
+            "It divides by k: that is precision@k. Recall divides by the number of positives |P|.",
             lambda similarity, positive, k: hits(similarity, positive, k) / k,
         ),
         Mistake(
@@ -69,25 +72,31 @@ HARD = Exercise(
             lambda similarity, positive, k: hits(similarity, positive, k - 1) / positive.sum(),
         ),
         Mistake(
-            "ties for free", "A tied item counts as before x here: H(0) = 1 in the rank, too, so compare with ≥.",
+            "ties for free",
+            "A tied item counts as before x here: H(0) = 1 in the rank, too, so compare with ≥.",
             lambda similarity, positive, k: hits(similarity, positive, k, ties=False) / positive.sum(),
         ),
         Mistake(
-            "ranks from zero", "The first rank is 1: add 1 to the number of items before.",
+            "ranks from zero",
+            "The first rank is 1: add 1 to the number of items before.",
             lambda similarity, positive, k: hits(similarity, positive, k + 1) / positive.sum(),
         ),
         Mistake(
-            "sign", "The ranking is upside down: the most similar item has rank 1.",
+            "sign",
+            "The ranking is upside down: the most similar item has rank 1.",
             lambda similarity, positive, k: hard_recall(-similarity, positive, k),
         ),
         Mistake(
-            "negatives only", "Other positives before x count in its rank as well, not only negatives.",
+            "negatives only",
+            "Other positives before x count in its rank as well, not only negatives.",
             lambda similarity, positive, k: (
-                1 + ((similarity[None, :] - similarity[:, None] >= 0) & ~positive).sum(1)[positive] <= k
-            ).double().mean(),
+                (1 + ((similarity[None, :] - similarity[:, None] >= 0) & ~positive).sum(1)[positive] <= k)
+                .double()
+                .mean()
+            ),
         ),
     ),
-)  # fmt: skip
+)
 
 
 def soft_cases() -> list[Case]:
@@ -134,7 +143,8 @@ SOFT = Exercise(
     soft_cases,
     (
         Mistake(
-            "temperatures swapped", "The temperatures have changed places: τ₂ belongs to similarities, τ₁ to ranks.",
+            "temperatures swapped",
+            "The temperatures have changed places: τ₂ belongs to similarities, τ₁ to ranks.",
             lambda **case: recall_surrogate(**case | {"tau_rank": case["tau_sim"], "tau_sim": case["tau_rank"]}),
         ),
         Mistake(
@@ -143,41 +153,49 @@ SOFT = Exercise(
             lambda **case: recall_surrogate(**case, shift=-1),
         ),
         Mistake(
-            "no minus one", "The outer argument is one too large: k − 1 − (items before), because ranks begin at 1.",
+            "no minus one",
+            "The outer argument is one too large: k − 1 − (items before), because ranks begin at 1.",
             lambda **case: recall_surrogate(**case, shift=1),
         ),
         Mistake(
-            "self counted", "Every item counts itself as before itself, as one half: leave z = x out.",
+            "self counted",
+            "Every item counts itself as before itself, as one half: leave z = x out.",
             lambda **case: recall_surrogate(**case, shift=-0.5),
         ),
         Mistake(
-            "sign", "The sign is turned round: an item z counts as before x when s_z is larger than s_x.",
+            "sign",
+            "The sign is turned round: an item z counts as before x when s_z is larger than s_x.",
             lambda **case: recall_surrogate(**case | {"similarity": -case["similarity"]}),
         ),
         Mistake(
-            "a loss", "That is 1 minus the surrogate; the recall itself is asked for.",
+            "a loss",
+            "That is 1 minus the surrogate; the recall itself is asked for.",
             lambda **case: 1 - recall_surrogate(**case),
         ),
         Mistake(
-            "a sum", "It adds up over the positives; divide by their number |P|.",
+            "a sum",
+            "It adds up over the positives; divide by their number |P|.",
             lambda **case: case["positive"].sum() * recall_surrogate(**case),
         ),
         Mistake(
-            "capped", "It divides by min(k, |P|), as the released code does; the formula divides by |P|.",
+            "capped",
+            "It divides by min(k, |P|), as the released code does; the formula divides by |P|.",
             lambda **case: recall_surrogate(**case) * max(1, int(case["positive"].sum()) / case["k"]),
         ),
         Mistake(
-            "times tau", "A temperature divides: the difference of similarities is multiplied by τ₂ here.",
+            "times tau",
+            "A temperature divides: the difference of similarities is multiplied by τ₂ here.",
             lambda **case: recall_surrogate(**case | {"tau_sim": 1 / case["tau_sim"]}),
         ),
         Mistake(
-            "negatives only", "Other positives before x count as well: the sum runs over all items but x.",
+            "negatives only",
+            "Other positives before x count as well: the sum runs over all items but x.",
             negatives_only,
         ),
         Mistake("hard ranks", "The inner comparison is hard, so no gradient flows: use σ with τ₂.", hard_inside),
     ),
     gradient="similarity",
-)  # fmt: skip
+)
 
 
 def floor_cases() -> list[Case]:
@@ -218,31 +236,37 @@ FLOOR = Exercise(
     (
         Mistake("zero", "It is not 0: σ(0) is one half, so even rank 1 is only half a hit for k = 1.", lambda **_: 0.0),
         Mistake(
-            "hard", "That is the floor of hard recall@k; σ_τ1(k − rank) is never quite 1 and never quite 0.",
+            "hard",
+            "That is the floor of hard recall@k; σ_τ1(k − rank) is never quite 1 and never quite 0.",
             lambda num_positives, ks, tau_rank: 1 - sum(min(k, num_positives) / num_positives for k in ks) / len(ks),
         ),
         Mistake(
-            "all at rank 1", "Only one positive can have rank 1: they stand at 1, 2, …, |P|.",
+            "all at rank 1",
+            "Only one positive can have rank 1: they stand at 1, 2, …, |P|.",
             lambda num_positives, ks, tau_rank: recall_floor(1, ks, tau_rank),
         ),
         Mistake(
-            "the slides' label", "The argument is k − rank; the 1 is in the rank already (E-SL-1).",
+            "the slides' label",
+            "The argument is k − rank; the 1 is in the rank already (E-SL-1).",
             lambda num_positives, ks, tau_rank: 1 - float(hits_of_perfect(num_positives, ks, tau_rank, -1).mean()),
         ),
         Mistake(
-            "ranks from zero", "The first rank is 1, not 0.",
+            "ranks from zero",
+            "The first rank is 1, not 0.",
             lambda num_positives, ks, tau_rank: 1 - float(hits_of_perfect(num_positives, ks, tau_rank, 1).mean()),
         ),
         Mistake(
-            "recall", "That is the surrogate recall; the loss is 1 minus it.",
+            "recall",
+            "That is the surrogate recall; the loss is 1 minus it.",
             lambda num_positives, ks, tau_rank: 1 - recall_floor(num_positives, ks, tau_rank),
         ),
         Mistake(
-            "no temperature", "τ₁ is not used: divide k − rank by it.",
+            "no temperature",
+            "τ₁ is not used: divide k − rank by it.",
             lambda num_positives, ks, tau_rank: recall_floor(num_positives, ks, 1.0),
         ),
         Mistake("capped", "It divides by min(k, |P|), as the released code does; divide by |P|.", capped_floor),
     ),
-)  # fmt: skip
+)
 
 EXERCISES = (HARD, SOFT, FLOOR)

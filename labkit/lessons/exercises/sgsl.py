@@ -12,12 +12,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize, one_hot, relu, softplus
 
+from labkit.lessons.draw import normal, seeded
 from labkit.lessons.exercise import Answer, Case, Exercise, Mistake
 from labkit.losses.softmax import norm_softmax_floor
 
-COSINE = torch.tensor(
-    [[0.9, 0.2, 0.1, -0.3], [0.3, 0.5, 0.55, 0.4], [-0.2, 0.6, -0.4, 0.1]], dtype=torch.float64
-)  # fmt: skip
+COSINE = torch.tensor([[0.9, 0.2, 0.1, -0.3], [0.3, 0.5, 0.55, 0.4], [-0.2, 0.6, -0.4, 0.1]], dtype=torch.float64)
 LABELS = torch.tensor([0, 1, 3])
 
 
@@ -56,38 +55,61 @@ SOFT_MAXIMUM = Exercise(
     soft_maximum,
     maximum_cases,
     (
-        Mistake("own class left in", "The own class is among the cosines: j ≠ y leaves it out.",
-            lambda cosine, labels, gamma: torch.logsumexp(gamma * cosine, 1) / gamma),
-        Mistake("not divided", "γ is not divided out: without 1/γ the result is γ times too large.",
-            lambda cosine, labels, gamma: gamma * soft_maximum(cosine, labels, gamma)),
-        Mistake("gamma outside only", "γ must multiply the cosines too, before the exponential.",
-            lambda cosine, labels, gamma: soft_maximum(cosine, labels, 1.0) / gamma),
+        Mistake(
+            "own class left in",
+            "The own class is among the cosines: j ≠ y leaves it out.",
+            lambda cosine, labels, gamma: torch.logsumexp(gamma * cosine, 1) / gamma,
+        ),
+        Mistake(
+            "not divided",
+            "γ is not divided out: without 1/γ the result is γ times too large.",
+            lambda cosine, labels, gamma: gamma * soft_maximum(cosine, labels, gamma),
+        ),
+        Mistake(
+            "gamma outside only",
+            "γ must multiply the cosines too, before the exponential.",
+            lambda cosine, labels, gamma: soft_maximum(cosine, labels, 1.0) / gamma,
+        ),
         Mistake("no gamma", "γ is not used.", lambda cosine, labels, gamma: soft_maximum(cosine, labels, 1.0)),
-        Mistake("a temperature", "γ is taken for a temperature: it multiplies the cosines, it does not divide them.",
-            lambda cosine, labels, gamma: soft_maximum(cosine, labels, 1 / gamma)),
+        Mistake(
+            "a temperature",
+            "γ is taken for a temperature: it multiplies the cosines, it does not divide them.",
+            lambda cosine, labels, gamma: soft_maximum(cosine, labels, 1 / gamma),
+        ),
         Mistake("overflow", "e^(γ cos) overflows at large γ: use logsumexp, which subtracts the largest first.", naive),
-        Mistake("zero for the own", "The own class is set to 0, and e⁰ = 1 still counts: use −inf.",
-            lambda cosine, labels, gamma: torch.logsumexp(gamma * without_own(cosine, labels, 0.0), 1) / gamma),
-        Mistake("hard", "That is the hard maximum: only one class gets a gradient.",
-            lambda cosine, labels, gamma: without_own(cosine, labels).amax(1)),
-        Mistake("mean", "It takes the mean inside the logarithm; LSE has the sum (the mean is smaller by log(C−1)/γ).",
-            lambda cosine, labels, gamma: soft_maximum(cosine, labels, gamma)
-            - math.log(cosine.shape[1] - 1) / gamma),
-        Mistake("over the samples", "The sum runs over the samples (dim 0); it must run over the classes (dim 1).",
-            lambda cosine, labels, gamma: torch.logsumexp(gamma * without_own(cosine, labels), 0) / gamma),
+        Mistake(
+            "zero for the own",
+            "The own class is set to 0, and e⁰ = 1 still counts: use −inf.",
+            lambda cosine, labels, gamma: torch.logsumexp(gamma * without_own(cosine, labels, 0.0), 1) / gamma,
+        ),
+        Mistake(
+            "hard",
+            "That is the hard maximum: only one class gets a gradient.",
+            lambda cosine, labels, gamma: without_own(cosine, labels).amax(1),
+        ),
+        Mistake(
+            "mean",
+            "It takes the mean inside the logarithm; LSE has the sum (the mean is smaller by log(C−1)/γ).",
+            lambda cosine, labels, gamma: soft_maximum(cosine, labels, gamma) - math.log(cosine.shape[1] - 1) / gamma,
+        ),
+        Mistake(
+            "over the samples",
+            "The sum runs over the samples (dim 0); it must run over the classes (dim 1).",
+            lambda cosine, labels, gamma: torch.logsumexp(gamma * without_own(cosine, labels), 0) / gamma,
+        ),
     ),
     gradient="cosine",
-)  # fmt: skip
+)
 
 
 def batch(classes: int, dim: int, count: int, seed: int) -> dict[str, Tensor]:
     """Random features and class vectors of unequal lengths."""
-    source = torch.Generator().manual_seed(seed)
-    labels = torch.randint(classes, (count,), generator=source)
+    rng = seeded(seed)
+    labels = torch.randint(classes, (count,), generator=rng)
     return {
-        "embeddings": 3 * torch.randn(count, dim, generator=source, dtype=torch.float64),
+        "embeddings": 3 * normal(rng, count, dim),
         "labels": labels,
-        "weight": 0.5 * torch.randn(classes, dim, generator=source, dtype=torch.float64),
+        "weight": 0.5 * normal(rng, classes, dim),
     }
 
 
@@ -157,33 +179,66 @@ SGSL = Exercise(
     sgsl_loss,
     sgsl_cases,
     (
-        Mistake("gradient through W", "The value is right, but W gets a gradient: use weight.detach().",
-            through_weight(stop_features=False)),
-        Mistake("features stopped", "The gradient stops at the features, not at W: detach weight, not embeddings.",
-            through_weight(stop_features=True)),
-        Mistake("own class left in", "The own class is in the soft maximum: j ≠ y leaves it out.",
-            of_cosines(lambda c, y, g: softplus(torch.logsumexp(g * c, 1) / g - own(c, y)).mean())),
-        Mistake("not divided", "γ is not divided out of the soft maximum: LSE^γ has 1/γ in front.",
-            of_cosines(lambda c, y, g: softplus(g * soft_maximum(c, y, g) - own(c, y)).mean())),
-        Mistake("positive scaled", "The own cosine is multiplied by γ too, as in NormSoftmax; here γ stays inside LSE.",
-            of_cosines(lambda c, y, g: softplus(g * margins(c, y, g)).mean())),
-        Mistake("no gamma", "γ is not used: that is the cross-entropy on cosines.",
-            of_cosines(lambda c, y, g: softplus(margins(c, y, 1.0)).mean())),
+        Mistake(
+            "gradient through W",
+            "The value is right, but W gets a gradient: use weight.detach().",
+            through_weight(stop_features=False),
+        ),
+        Mistake(
+            "features stopped",
+            "The gradient stops at the features, not at W: detach weight, not embeddings.",
+            through_weight(stop_features=True),
+        ),
+        Mistake(
+            "own class left in",
+            "The own class is in the soft maximum: j ≠ y leaves it out.",
+            of_cosines(lambda c, y, g: softplus(torch.logsumexp(g * c, 1) / g - own(c, y)).mean()),
+        ),
+        Mistake(
+            "not divided",
+            "γ is not divided out of the soft maximum: LSE^γ has 1/γ in front.",
+            of_cosines(lambda c, y, g: softplus(g * soft_maximum(c, y, g) - own(c, y)).mean()),
+        ),
+        Mistake(
+            "positive scaled",
+            "The own cosine is multiplied by γ too, as in NormSoftmax; here γ stays inside LSE.",
+            of_cosines(lambda c, y, g: softplus(g * margins(c, y, g)).mean()),
+        ),
+        Mistake(
+            "no gamma",
+            "γ is not used: that is the cross-entropy on cosines.",
+            of_cosines(lambda c, y, g: softplus(margins(c, y, 1.0)).mean()),
+        ),
         Mistake("features not normalised", "The features keep their length: divide by the norm.", of_products(True)),
         Mistake("W not normalised", "The class vectors keep their length: divide by the norm.", of_products(False)),
-        Mistake("sign", "The sign is turned round: the loss falls when the own cosine grows.",
-            of_cosines(lambda c, y, g: softplus(-margins(c, y, g)).mean())),
-        Mistake("hinge", "That is Eq. 8, the approximation with [·]₊; Eq. 6 has the softplus, which is never 0.",
-            of_cosines(lambda c, y, g: relu(margins(c, y, g)).mean())),
-        Mistake("hard maximum", "It takes the hard maximum over the other classes; Eq. 6 has the soft one.",
-            of_cosines(lambda c, y, g: softplus(without_own(c, y).amax(1) - own(c, y)).mean())),
-        Mistake("no softplus", "The softplus is missing: softplus(x) = log(1 + e^x).",
-            of_cosines(lambda c, y, g: margins(c, y, g).mean())),
-        Mistake("sum", "It adds up over the samples; divide by their number.",
-            of_cosines(lambda c, y, g: softplus(margins(c, y, g)).sum())),
+        Mistake(
+            "sign",
+            "The sign is turned round: the loss falls when the own cosine grows.",
+            of_cosines(lambda c, y, g: softplus(-margins(c, y, g)).mean()),
+        ),
+        Mistake(
+            "hinge",
+            "That is Eq. 8, the approximation with [·]₊; Eq. 6 has the softplus, which is never 0.",
+            of_cosines(lambda c, y, g: relu(margins(c, y, g)).mean()),
+        ),
+        Mistake(
+            "hard maximum",
+            "It takes the hard maximum over the other classes; Eq. 6 has the soft one.",
+            of_cosines(lambda c, y, g: softplus(without_own(c, y).amax(1) - own(c, y)).mean()),
+        ),
+        Mistake(
+            "no softplus",
+            "The softplus is missing: softplus(x) = log(1 + e^x).",
+            of_cosines(lambda c, y, g: margins(c, y, g).mean()),
+        ),
+        Mistake(
+            "sum",
+            "It adds up over the samples; divide by their number.",
+            of_cosines(lambda c, y, g: softplus(margins(c, y, g)).sum()),
+        ),
     ),
     gradient=("embeddings", "weight"),
-)  # fmt: skip
+)
 
 
 def simplex_loss(C: int, other: float, count: float | None = None) -> float:
@@ -197,29 +252,62 @@ FLOOR = Exercise(
     lambda num_classes: norm_softmax_floor(num_classes),
     lambda: [Case(f"{C:,} classes", {"num_classes": C}) for C in (2, 3, 10, 100, 964, 11_318)],
     (
-        Mistake("others opposite", "The others are put at cosine −1, but they cannot all be opposite: it is −1/(C−1).",
-            lambda num_classes: simplex_loss(num_classes, -1.0)),
-        Mistake("others orthogonal", "The other classes are put at cosine 0; C vectors can do better, −1/(C−1).",
-            lambda num_classes: simplex_loss(num_classes, 0.0)),
-        Mistake("one over C", "The other cosines are −1/(C−1), not −1/C.",
-            lambda num_classes: simplex_loss(num_classes, -1 / num_classes)),
-        Mistake("C others", "There are C − 1 other classes, not C.",
-            lambda num_classes: simplex_loss(num_classes, -1 / (num_classes - 1), num_classes)),
-        Mistake("one other", "Only one other class is counted; there are C − 1.",
-            lambda num_classes: simplex_loss(num_classes, -1 / (num_classes - 1), 1)),
-        Mistake("own cosine left out", "The own cosine, 1, is missing: the exponent is −1/(C−1) − 1 = −C/(C−1).",
-            lambda num_classes: simplex_loss(num_classes, 1 - 1 / (num_classes - 1))),
-        Mistake("sign", "The exponent has the wrong sign: other minus own is −C/(C−1).",
-            lambda num_classes: simplex_loss(num_classes, 1 + num_classes / (num_classes - 1))),
-        Mistake("own term left out", "The own class belongs into the denominator too: log(1 + …).",
-            lambda num_classes: math.log(num_classes - 1) - num_classes / (num_classes - 1)),
-        Mistake("probability", "That is the probability of the own class; the loss is minus its logarithm.",
-            lambda num_classes: math.exp(-norm_softmax_floor(num_classes))),
-        Mistake("chance", "That is log C, the loss of a network that knows nothing.",
-            lambda num_classes: math.log(num_classes)),
-        Mistake("base 2", "The logarithm is the natural one, not base 2.",
-            lambda num_classes: norm_softmax_floor(num_classes) / math.log(2)),
+        Mistake(
+            "others opposite",
+            "The others are put at cosine −1, but they cannot all be opposite: it is −1/(C−1).",
+            lambda num_classes: simplex_loss(num_classes, -1.0),
+        ),
+        Mistake(
+            "others orthogonal",
+            "The other classes are put at cosine 0; C vectors can do better, −1/(C−1).",
+            lambda num_classes: simplex_loss(num_classes, 0.0),
+        ),
+        Mistake(
+            "one over C",
+            "The other cosines are −1/(C−1), not −1/C.",
+            lambda num_classes: simplex_loss(num_classes, -1 / num_classes),
+        ),
+        Mistake(
+            "C others",
+            "There are C − 1 other classes, not C.",
+            lambda num_classes: simplex_loss(num_classes, -1 / (num_classes - 1), num_classes),
+        ),
+        Mistake(
+            "one other",
+            "Only one other class is counted; there are C − 1.",
+            lambda num_classes: simplex_loss(num_classes, -1 / (num_classes - 1), 1),
+        ),
+        Mistake(
+            "own cosine left out",
+            "The own cosine, 1, is missing: the exponent is −1/(C−1) − 1 = −C/(C−1).",
+            lambda num_classes: simplex_loss(num_classes, 1 - 1 / (num_classes - 1)),
+        ),
+        Mistake(
+            "sign",
+            "The exponent has the wrong sign: other minus own is −C/(C−1).",
+            lambda num_classes: simplex_loss(num_classes, 1 + num_classes / (num_classes - 1)),
+        ),
+        Mistake(
+            "own term left out",
+            "The own class belongs into the denominator too: log(1 + …).",
+            lambda num_classes: math.log(num_classes - 1) - num_classes / (num_classes - 1),
+        ),
+        Mistake(
+            "probability",
+            "That is the probability of the own class; the loss is minus its logarithm.",
+            lambda num_classes: math.exp(-norm_softmax_floor(num_classes)),
+        ),
+        Mistake(
+            "chance",
+            "That is log C, the loss of a network that knows nothing.",
+            lambda num_classes: math.log(num_classes),
+        ),
+        Mistake(
+            "base 2",
+            "The logarithm is the natural one, not base 2.",
+            lambda num_classes: norm_softmax_floor(num_classes) / math.log(2),
+        ),
     ),
-)  # fmt: skip
+)
 
 EXERCISES = (SOFT_MAXIMUM, SGSL, FLOOR)

@@ -7,15 +7,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from labkit.lessons.draw import cosines, normal, seeded
 from labkit.lessons.exercise import Case, Exercise, Mistake
-
-
-def similarities(items: int, seed: int) -> Tensor:
-    """Cosines of random unit vectors, (B, B)."""
-    unit = torch.nn.functional.normalize(
-        torch.randn(items, 4, generator=torch.Generator().manual_seed(seed), dtype=torch.float64), dim=1
-    )
-    return unit @ unit.T
 
 
 def mixed_case(label: str, items: int, first: Sequence[int], second: Sequence[int], a: Sequence[float]) -> Case:
@@ -23,7 +16,7 @@ def mixed_case(label: str, items: int, first: Sequence[int], second: Sequence[in
     return Case(
         label,
         {
-            "similarity": similarities(items, seed=items),
+            "similarity": cosines(seeded(items), items, 4),
             "first": torch.tensor(first),
             "second": torch.tensor(second),
             "a": torch.tensor(a, dtype=torch.float64),
@@ -59,43 +52,53 @@ SIMIX = Exercise(
     mixed_cases,
     (
         Mistake(
-            "weights swapped", "The weights have changed places: a belongs to x (first), 1 − a to z (second).",
+            "weights swapped",
+            "The weights have changed places: a belongs to x (first), 1 − a to z (second).",
             lambda similarity, first, second, a: simix_similarities(similarity, second, first, a),
         ),
         Mistake(
-            "a cosine", "Divided by |v|, it is a cosine; SiMix does not normalise v (E-SL-5).",
+            "a cosine",
+            "Divided by |v|, it is a cosine; SiMix does not normalise v (E-SL-5).",
             lambda **case: simix_similarities(**case) / length(**case),
         ),
         Mistake(
-            "half and half", "It takes the mean of both parents; the weights are a and 1 − a.",
+            "half and half",
+            "It takes the mean of both parents; the weights are a and 1 − a.",
             lambda **case: simix_similarities(**case | {"a": torch.full_like(case["a"], 0.5)}),
         ),
         Mistake(
-            "transposed", "That is (V, B): one row for each virtual sample. One column each is asked for.",
+            "transposed",
+            "That is (V, B): one row for each virtual sample. One column each is asked for.",
             lambda **case: simix_similarities(**case).T,
         ),
         Mistake(
-            "a twice", "Both parents have the weight a; z has 1 − a.",
+            "a twice",
+            "Both parents have the weight a; z has 1 − a.",
             lambda similarity, first, second, a: a * (similarity[:, first] + similarity[:, second]),
         ),
         Mistake(
-            "no weights", "The parents' similarities are only added; weigh them by a and 1 − a.",
+            "no weights",
+            "The parents' similarities are only added; weigh them by a and 1 − a.",
             lambda similarity, first, second, a: similarity[:, first] + similarity[:, second],
         ),
         Mistake(
-            "one parent", "Only x takes part; z has the weight 1 − a.",
+            "one parent",
+            "Only x takes part; z has the weight 1 − a.",
             lambda similarity, first, second, a: a * similarity[:, first],
         ),
         Mistake(
-            "the nearer parent", "It takes the more similar parent; a virtual sample lies between both.",
+            "the nearer parent",
+            "It takes the more similar parent; a virtual sample lies between both.",
             lambda similarity, first, second, a: torch.maximum(similarity[:, first], similarity[:, second]),
         ),
         Mistake(
-            "squared weights", "The weights enter once; only two virtual samples have products of them.",
+            "squared weights",
+            "The weights enter once; only two virtual samples have products of them.",
             lambda similarity, first, second, a: a**2 * similarity[:, first] + (1 - a) ** 2 * similarity[:, second],
         ),
         Mistake(
-            "virtual too", "Real items with virtual ones are asked for, (B, V); this is virtual with virtual, (V, V).",
+            "virtual too",
+            "Real items with virtual ones are asked for, (B, V); this is virtual with virtual, (V, V).",
             lambda similarity, first, second, a: (
                 a[:, None] * simix_similarities(similarity, first, second, a)[first]
                 + (1 - a)[:, None] * simix_similarities(similarity, first, second, a)[second]
@@ -103,7 +106,7 @@ SIMIX = Exercise(
         ),
     ),
     gradient="similarity",
-)  # fmt: skip
+)
 
 
 def count_cases() -> list[Case]:
@@ -135,48 +138,56 @@ COUNT = Exercise(
     count_cases,
     (
         Mistake(
-            "virtual only", "Those are the virtual samples; the real ones are ranked too.",
+            "virtual only",
+            "Those are the virtual samples; the real ones are ranked too.",
             lambda class_sizes: sum(pairs(m) for m in class_sizes),
         ),
         Mistake("real only", "Those are the real items; add the virtual ones.", lambda class_sizes: sum(class_sizes)),
         Mistake(
-            "ordered pairs", "Each pair is counted twice: (x, z) and (z, x) give one virtual sample.",
+            "ordered pairs",
+            "Each pair is counted twice: (x, z) and (z, x) give one virtual sample.",
             lambda class_sizes: sum(m + 2 * pairs(m) for m in class_sizes),
         ),
         Mistake(
-            "across classes", "It mixes items of different classes, too; a virtual sample needs one label.",
+            "across classes",
+            "It mixes items of different classes, too; a virtual sample needs one label.",
             lambda class_sizes: sum(class_sizes) + pairs(sum(class_sizes)),
         ),
         Mistake(
-            "with itself", "An item is not mixed with itself: m(m − 1)/2 pairs, not m(m + 1)/2.",
+            "with itself",
+            "An item is not mixed with itself: m(m − 1)/2 pairs, not m(m + 1)/2.",
             lambda class_sizes: sum(2 * m + pairs(m) for m in class_sizes),
         ),
         Mistake(
-            "one each", "One virtual sample for each image is too few: there is one for each pair.",
+            "one each",
+            "One virtual sample for each image is too few: there is one for each pair.",
             lambda class_sizes: 2 * sum(class_sizes),
         ),
         Mistake(
-            "the first class for all", "It takes all classes to be as large as the first.",
+            "the first class for all",
+            "It takes all classes to be as large as the first.",
             lambda class_sizes: len(class_sizes) * (class_sizes[0] + pairs(class_sizes[0])),
         ),
         Mistake(
-            "neighbours only", "m − 1 virtual samples a class: only neighbours are mixed, not all pairs.",
+            "neighbours only",
+            "m − 1 virtual samples a class: only neighbours are mixed, not all pairs.",
             lambda class_sizes: sum(m + m - 1 for m in class_sizes),
         ),
         Mistake(
-            "classes of one dropped", "A class with one image has no virtual sample, but the image stays.",
+            "classes of one dropped",
+            "A class with one image has no virtual sample, but the image stays.",
             lambda class_sizes: sum(m + pairs(m) for m in class_sizes if m > 1),
         ),
     ),
-)  # fmt: skip
+)
 
 
 def pass_cases() -> list[Case]:
     """Random gradients, large, small, zero, and a single item."""
-    source = torch.Generator().manual_seed(0)
+    rng = seeded(0)
 
     def pair(items: int, dim: int) -> dict[str, Tensor]:
-        embeddings, gradient = torch.randn(2, items, dim, generator=source, dtype=torch.float64)
+        embeddings, gradient = normal(rng, 2, items, dim)
         return {"embeddings": embeddings, "gradient": gradient}
 
     small, half = pair(4, 3), pair(3, 3)
@@ -201,47 +212,57 @@ PASS = Exercise(
     pass_cases,
     (
         Mistake(
-            "mean", "The mean divides the gradient by the number of entries; take the sum.",
+            "mean",
+            "The mean divides the gradient by the number of entries; take the sum.",
             lambda embeddings, gradient: (embeddings * gradient).mean(),
         ),
         Mistake(
-            "mean over items", "Divided by the number of items; the loss has taken its mean already, take the sum.",
+            "mean over items",
+            "Divided by the number of items; the loss has taken its mean already, take the sum.",
             lambda embeddings, gradient: (embeddings * gradient).sum(1).mean(),
         ),
         Mistake(
-            "no gradient used", "The given gradient is not used: the sum alone sends a gradient of 1 everywhere.",
+            "no gradient used",
+            "The given gradient is not used: the sum alone sends a gradient of 1 everywhere.",
             lambda embeddings, gradient: embeddings.sum(),
         ),
         Mistake(
-            "added", "They are added; multiply, so that each embedding gets its own gradient.",
+            "added",
+            "They are added; multiply, so that each embedding gets its own gradient.",
             lambda embeddings, gradient: (embeddings + gradient).sum(),
         ),
         Mistake(
-            "sign", "The sign is turned round: this would climb. The optimizer subtracts the gradient by itself.",
+            "sign",
+            "The sign is turned round: this would climb. The optimizer subtracts the gradient by itself.",
             lambda embeddings, gradient: -(embeddings * gradient).sum(),
         ),
         Mistake(
-            "every row with every row", "A matrix product pairs every item with every other; multiply entry by entry.",
+            "every row with every row",
+            "A matrix product pairs every item with every other; multiply entry by entry.",
             lambda embeddings, gradient: (embeddings @ gradient.T).sum(),
         ),
         Mistake(
-            "a distance", "A squared distance has the gradient e − g, not g; a product is all it takes.",
+            "a distance",
+            "A squared distance has the gradient e − g, not g; a product is all it takes.",
             lambda embeddings, gradient: 0.5 * (embeddings - gradient).square().sum(),
         ),
         Mistake(
-            "a square", "The sum is squared, which scales the gradient by twice the sum.",
+            "a square",
+            "The sum is squared, which scales the gradient by twice the sum.",
             lambda embeddings, gradient: (embeddings * gradient).sum() ** 2,
         ),
         Mistake(
-            "a cosine", "Normalised vectors give the gradient of a cosine; leave them as they are.",
+            "a cosine",
+            "Normalised vectors give the gradient of a cosine; leave them as they are.",
             lambda embeddings, gradient: torch.cosine_similarity(embeddings, gradient, dim=1).sum(),
         ),
         Mistake(
-            "the norm of the gradient", "It is the gradient's own norm; the embeddings must be in it.",
+            "the norm of the gradient",
+            "It is the gradient's own norm; the embeddings must be in it.",
             lambda embeddings, gradient: gradient.norm() + 0 * embeddings.sum(),
         ),
     ),
     gradient="embeddings",
-)  # fmt: skip
+)
 
 EXERCISES = (SIMIX, COUNT, PASS)

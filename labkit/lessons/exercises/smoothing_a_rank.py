@@ -44,41 +44,48 @@ SOFT_RANK = Exercise(
     rank_cases,
     (
         Mistake(
-            "sign", "The sign is turned round: an item j counts as before i when s_j is larger than s_i.",
+            "sign",
+            "The sign is turned round: an item j counts as before i when s_j is larger than s_i.",
             lambda similarity, tau: 1 + before(-similarity, tau).sum(1),
         ),
         Mistake(
-            "from zero", "The first rank is 1: add 1 to the number of items before.",
+            "from zero",
+            "The first rank is 1: add 1 to the number of items before.",
             lambda similarity, tau: before(similarity, tau).sum(1),
         ),
         Mistake(
-            "self counted", "Every item counts itself, as one half: leave j = i out.",
+            "self counted",
+            "Every item counts itself, as one half: leave j = i out.",
             lambda similarity, tau: 1.5 + before(similarity, tau).sum(1),
         ),
         Mistake(
-            "self for the one", "The item itself stands for the 1, but G(0) is only one half: leave j = i out, add 1.",
+            "self for the one",
+            "The item itself stands for the 1, but G(0) is only one half: leave j = i out, add 1.",
             lambda similarity, tau: 0.5 + before(similarity, tau).sum(1),
         ),
         Mistake(
-            "times tau", "The difference is multiplied by τ; it must be divided, so that a small τ is sharp.",
+            "times tau",
+            "The difference is multiplied by τ; it must be divided, so that a small τ is sharp.",
             lambda similarity, tau: 1 + before(similarity, 1 / tau).sum(1),
         ),
         Mistake(
-            "no temperature", "The temperature is not used.",
+            "no temperature",
+            "The temperature is not used.",
             lambda similarity, tau: 1 + before(similarity, 1.0).sum(1),
         ),
         Mistake(
-            "hard", "The comparison is hard, so no gradient flows: use the sigmoid.",
-            lambda similarity, tau: 1 + (similarity[None, :] > similarity[:, None]).double().sum(1)
-            + 0 * similarity,
+            "hard",
+            "The comparison is hard, so no gradient flows: use the sigmoid.",
+            lambda similarity, tau: 1 + (similarity[None, :] > similarity[:, None]).double().sum(1) + 0 * similarity,
         ),
         Mistake(
-            "mean", "It takes the mean over the other items; a rank is a sum.",
+            "mean",
+            "It takes the mean over the other items; a rank is a sum.",
             lambda similarity, tau: 1 + before(similarity, tau).sum(1) / max(1, len(similarity) - 1),
         ),
     ),
     gradient="similarity",
-)  # fmt: skip
+)
 
 
 def ap_cases() -> list[Case]:
@@ -125,41 +132,49 @@ SMOOTH_AP = Exercise(
     ap_cases,
     (
         Mistake(
-            "not a loss", "That is average precision itself; the loss is 1 minus it.",
+            "not a loss",
+            "That is average precision itself; the loss is 1 minus it.",
             lambda similarity, positive, tau: 1 - smooth_ap(similarity, positive, tau),
         ),
         Mistake("self counted", "Each positive counts itself, as one half: leave j = i out.", with_self),
         Mistake(
-            "sum", "It adds up over the positives; divide by their number |P|.",
-            lambda similarity, positive, tau: positive.sum()
-            * (smooth_ap(similarity, positive, tau) - 1) + 1,
+            "sum",
+            "It adds up over the positives; divide by their number |P|.",
+            lambda similarity, positive, tau: positive.sum() * (smooth_ap(similarity, positive, tau) - 1) + 1,
         ),
         Mistake("over all items", "It divides by the number of all items; only positives count.", over_all),
         Mistake(
-            "sign", "The sign is turned round: an item j counts as before i when s_j is larger than s_i.",
+            "sign",
+            "The sign is turned round: an item j counts as before i when s_j is larger than s_i.",
             lambda similarity, positive, tau: smooth_ap(-similarity, positive, tau),
         ),
         Mistake(
-            "no one above", "The 1 in the numerator is missing: the positive itself has a place among the positives.",
-            lambda similarity, positive, tau: 1
-            - (parts(similarity, positive, tau)[0] / (1 + sum(parts(similarity, positive, tau)))).mean(),
+            "no one above",
+            "The 1 in the numerator is missing: the positive itself has a place among the positives.",
+            lambda similarity, positive, tau: (
+                1 - (parts(similarity, positive, tau)[0] / (1 + sum(parts(similarity, positive, tau)))).mean()
+            ),
         ),
         Mistake(
-            "negatives above", "The numerator counts negatives; it must count the positives before i.",
-            lambda similarity, positive, tau: 1
-            - ((1 + parts(similarity, positive, tau)[1]) / (1 + sum(parts(similarity, positive, tau)))).mean(),
+            "negatives above",
+            "The numerator counts negatives; it must count the positives before i.",
+            lambda similarity, positive, tau: (
+                1 - ((1 + parts(similarity, positive, tau)[1]) / (1 + sum(parts(similarity, positive, tau)))).mean()
+            ),
         ),
         Mistake(
-            "times tau", "The difference is multiplied by τ; it must be divided, so that a small τ is sharp.",
+            "times tau",
+            "The difference is multiplied by τ; it must be divided, so that a small τ is sharp.",
             lambda similarity, positive, tau: smooth_ap(similarity, positive, 1 / tau),
         ),
         Mistake(
-            "classes swapped", "Positives and negatives have changed places: R(i, S_N) counts negatives before i.",
+            "classes swapped",
+            "Positives and negatives have changed places: R(i, S_N) counts negatives before i.",
             lambda similarity, positive, tau: smooth_ap(similarity, ~positive, tau),
         ),
     ),
     gradient="similarity",
-)  # fmt: skip
+)
 
 DIFFERENCES = torch.tensor([-0.4, -0.06, -0.05, -0.01, 0.0, 0.002, 0.03, 0.052, 0.06, 0.3], dtype=torch.float64)
 
@@ -195,42 +210,52 @@ SHARE = Exercise(
     share_cases,
     (
         Mistake(
-            "slope itself", "The slope itself is compared with the threshold; compare it with threshold / (4τ).",
-            lambda differences, tau, threshold: (relative_slope(differences, tau) / (4 * tau) >= threshold)
-            .double().mean(),
+            "slope itself",
+            "The slope itself is compared with the threshold; compare it with threshold / (4τ).",
+            lambda differences, tau, threshold: (
+                (relative_slope(differences, tau) / (4 * tau) >= threshold).double().mean()
+            ),
         ),
         Mistake(
-            "largest is 1/τ", "The largest slope is taken as 1/τ; at 0 G is one half, so it is 1/(4τ).",
+            "largest is 1/τ",
+            "The largest slope is taken as 1/τ; at 0 G is one half, so it is 1/(4τ).",
             lambda differences, tau, threshold: (relative_slope(differences, tau) / 4 >= threshold).double().mean(),
         ),
         Mistake(
-            "largest seen", "The largest slope among the given differences is not the largest there is: it is 1/(4τ).",
+            "largest seen",
+            "The largest slope among the given differences is not the largest there is: it is 1/(4τ).",
             lambda differences, tau, threshold: (
-                relative_slope(differences, tau) >= threshold * relative_slope(differences, tau).max()
-            ).double().mean(),
+                (relative_slope(differences, tau) >= threshold * relative_slope(differences, tau).max()).double().mean()
+            ),
         ),
         Mistake(
-            "the others", "It is the share without a gradient: turn the comparison round.",
+            "the others",
+            "It is the share without a gradient: turn the comparison round.",
             lambda differences, tau, threshold: (relative_slope(differences, tau) < threshold).double().mean(),
         ),
         Mistake(
-            "a count", "It is a count; a share is the count divided by how many there are.",
+            "a count",
+            "It is a count; a share is the count divided by how many there are.",
             lambda differences, tau, threshold: (relative_slope(differences, tau) >= threshold).double().sum(),
         ),
         Mistake(
-            "times tau", "The temperature must divide the difference, so that a small τ is sharp.",
+            "times tau",
+            "The temperature must divide the difference, so that a small τ is sharp.",
             lambda differences, tau, threshold: (relative_slope(differences, 1 / tau) >= threshold).double().mean(),
         ),
         Mistake(
-            "value for slope", "It compares G, not its slope; the slope is G (1 − G) / τ.",
+            "value for slope",
+            "It compares G, not its slope; the slope is G (1 − G) / τ.",
             lambda differences, tau, threshold: (torch.sigmoid(differences / tau) >= threshold).double().mean(),
         ),
         Mistake(
-            "positive only", "Differences below 0 are left out; the slope is the same on both sides of 0.",
-            lambda differences, tau, threshold: ((relative_slope(differences, tau) >= threshold) & (differences >= 0))
-            .double().mean(),
+            "positive only",
+            "Differences below 0 are left out; the slope is the same on both sides of 0.",
+            lambda differences, tau, threshold: (
+                ((relative_slope(differences, tau) >= threshold) & (differences >= 0)).double().mean()
+            ),
         ),
     ),
-)  # fmt: skip
+)
 
 EXERCISES = (SOFT_RANK, SMOOTH_AP, SHARE)

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from labkit.lessons.draw import normal, seeded, uniform
 from labkit.lessons.exercise import Case, Exercise, Mistake
 
 OFF = -torch.inf
@@ -13,9 +14,9 @@ OFF = -torch.inf
 
 def examples() -> dict[str, tuple[Tensor, Tensor]]:
     """Unequal lengths, negative similarities, a copy, classes of different size, one of them with a single member."""
-    generator = torch.Generator().manual_seed(1)
-    random = torch.randn(24, 3, generator=generator, dtype=torch.float64)
-    lengths = torch.rand(24, 1, generator=generator, dtype=torch.float64) * 5 + 0.1
+    rng = seeded(1)
+    random = normal(rng, 24, 3)
+    lengths = uniform(rng, 24, 1) * 5 + 0.1
     plane = [[1.0, 0.1], [0.9, 0.5], [-0.2, 1.0], [0.1, 1.2], [-1.0, -0.3], [-0.8, 0.2]]
     apart = [[1.0, 0.0, 0.0], [-0.5, 0.9, 0.0], [-0.5, -0.9, 0.0]]
     copied = [[0.0, 2.0], [0.0, 2.0], [1.0, 0.0], [4.0, 1.0]]
@@ -90,19 +91,23 @@ NEAREST = Exercise(
     cases_without_labels,
     (
         Mistake(
-            "itself", "Every item finds itself: set its similarity with itself to −∞ first.",
+            "itself",
+            "Every item finds itself: set its similarity with itself to −∞ first.",
             lambda embeddings: similarities(embeddings, 1.0001).argmax(1),
         ),
         Mistake(
-            "not normalised", "It uses dot products: long vectors win. Give every row the length 1 first.",
+            "not normalised",
+            "It uses dot products: long vectors win. Give every row the length 1 first.",
             by_dot_product,
         ),
         Mistake(
-            "least similar", "It finds the least similar item: argmax for similarities, argmin for distances.",
+            "least similar",
+            "It finds the least similar item: argmax for similarities, argmin for distances.",
             lambda embeddings: similarities(embeddings, torch.inf).argmin(1),
         ),
         Mistake(
-            "columns normalised", "It normalises the columns; an item is a row: dim=1.",
+            "columns normalised",
+            "It normalises the columns; an item is a row: dim=1.",
             normalised_columns,
         ),
         Mistake(
@@ -122,15 +127,17 @@ NEAREST = Exercise(
         ),
         Mistake("later items only", "It looks only at items with a higher index: use the whole row.", only_later),
         Mistake(
-            "distance of raw vectors", "It compares Euclidean distances of vectors of unequal length: normalise first.",
+            "distance of raw vectors",
+            "It compares Euclidean distances of vectors of unequal length: normalise first.",
             by_distance,
         ),
         Mistake(
-            "the value", "It returns the similarity; asked for is the index: argmax, or max(…).indices.",
+            "the value",
+            "It returns the similarity; asked for is the index: argmax, or max(…).indices.",
             lambda embeddings: similarities(embeddings).amax(1),
         ),
     ),
-)  # fmt: skip
+)
 
 
 def has_positive(labels: Tensor) -> Tensor:
@@ -166,48 +173,58 @@ RECALL = Exercise(
     cases_with_labels,
     (
         Mistake(
-            "itself", "Every query finds itself and is right: take it out of its own gallery.",
+            "itself",
+            "Every query finds itself and is right: take it out of its own gallery.",
             lambda embeddings, labels: torch.ones(()),
         ),
         Mistake(
-            "not normalised", "It uses dot products: long vectors win. Give every row the length 1 first.",
+            "not normalised",
+            "It uses dot products: long vectors win. Give every row the length 1 first.",
             lambda embeddings, labels: of_found(by_dot_product(embeddings), labels),
         ),
         Mistake(
-            "least similar", "It looks at the least similar item: argmax for similarities, argmin for distances.",
+            "least similar",
+            "It looks at the least similar item: argmax for similarities, argmin for distances.",
             lambda embeddings, labels: of_found(similarities(embeddings, torch.inf).argmin(1), labels),
         ),
         Mistake(
-            "singletons counted", "It counts queries without a positive, which can never be right: leave them out.",
+            "singletons counted",
+            "It counts queries without a positive, which can never be right: leave them out.",
             lambda embeddings, labels: hit(embeddings, labels).mean(),
         ),
         Mistake(
-            "a count", "It is a count; a share is the count divided by how many queries there are.",
+            "a count",
+            "It is a count; a share is the count divided by how many queries there are.",
             lambda embeddings, labels: hit(embeddings, labels)[has_positive(labels)].sum(),
         ),
         Mistake(
-            "per cent", "It is in per cent; give a share between 0 and 1.",
+            "per cent",
+            "It is in per cent; give a share between 0 and 1.",
             lambda embeddings, labels: 100 * recall_at_1(embeddings, labels),
         ),
         Mistake(
-            "error", "It is the share of wrong queries: turn it round.",
+            "error",
+            "It is the share of wrong queries: turn it round.",
             lambda embeddings, labels: 1 - recall_at_1(embeddings, labels),
         ),
         Mistake(
-            "index for label", "It compares the neighbour's index with the label; look its label up: labels[nearest].",
+            "index for label",
+            "It compares the neighbour's index with the label; look its label up: labels[nearest].",
             lambda embeddings, labels: (nearest(embeddings) == labels)[has_positive(labels)].double().mean(),
         ),
         Mistake(
-            "mean of classes", "It averages class by class; R@1 averages over queries, so large classes count more.",
+            "mean of classes",
+            "It averages class by class; R@1 averages over queries, so large classes count more.",
             mean_of_classes,
         ),
         Mistake(
-            "divided by positives", "It divides each hit by the number of positives; one hit is all that R@1 asks for.",
+            "divided by positives",
+            "It divides each hit by the number of positives; one hit is all that R@1 asks for.",
             lambda embeddings, labels: (
                 hit(embeddings, labels) / ((labels[:, None] == labels[None]).sum(1) - 1).clamp_min(1)
             )[has_positive(labels)].mean(),
         ),
     ),
-)  # fmt: skip
+)
 
 EXERCISES = (NEAREST, RECALL)
