@@ -13,6 +13,7 @@ SHORT = {
     "explore": ("labkit.explorers.explorer", "explore"),
     "explore_embeddings": ("labkit.explorers.embedding", "explore_embeddings"),
     "fast": ("labkit.base.mode", "fast"),
+    "papers": ("labkit.data.papers", None),
     "predict": ("labkit.lessons.predict", "predict"),
     "progress": ("labkit.lessons.progress", "progress"),
     "show": ("labkit.lessons.show", "show"),

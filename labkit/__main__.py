@@ -87,7 +87,7 @@ def run_dashboard(port: int, headless: bool) -> int:
 def run_lab(port: int, headless: bool, jupyter_options: list[str]) -> int:
     """JupyterLab on loopback, opened in the notebooks folder."""
     needs_checkout("notebooks")
-    from labkit.lab import lab_command, lab_environment
+    from labkit.classroom.lab import lab_command, lab_environment
 
     command = [*lab_command(ROOT / "notebooks", port, headless), *jupyter_options]
     return become(command, lab_environment("lessons", "every"))
@@ -119,8 +119,8 @@ def run_bench(names: list[str], quick: bool) -> int:
 def run_notebooks(names: list[str]) -> int:
     """Build the lessons from their paired sources."""
     needs_checkout("notebooks")
+    from labkit.book.notebooks import build_all
     from labkit.lessons.overview import write_table
-    from labkit.notebooks import build_all
 
     failures = build_all(ROOT / "notebooks", names)
     write_table(ROOT / "notebooks")
@@ -137,8 +137,8 @@ def run_book(names: list[str], output: str) -> int:
 
 def show_losses(name: str | None) -> int:
     """The catalogue, as text."""
+    from labkit.data.papers import errata
     from labkit.losses import CATALOG
-    from labkit.papers import errata
 
     if name is None:
         for card in CATALOG.values():

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import labkit.__main__ as command_line
-from labkit import notebooks, setup
+from labkit import setup
+from labkit.book import notebooks
 from labkit.losses import CATALOG
 
 ROOT = Path(__file__).parents[1]

@@ -38,7 +38,7 @@ print(*sorted({name.partition('.')[0] for name in sys.modules}))
 def test_pages_that_only_read_runs_do_without_torch():
     code = """
 import sys
-import labkit.figures.comparison, labkit.figures.results, labkit.figures.retrieval_grid, labkit.papers
+import labkit.figures.comparison, labkit.figures.results, labkit.figures.retrieval_grid, labkit.data.papers
 import labkit.runs.claims, labkit.runs.retrieval
 import labkit.explorers.embedding.grid, labkit.explorers.embedding.groups, labkit.explorers.embedding.streamlit
 from labkit.runs.read import RECORDED, read_run

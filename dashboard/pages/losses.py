@@ -4,9 +4,9 @@ import streamlit as st
 
 from dashboard.parts.playgrounds import playground
 from dashboard.parts.text import as_text
+from labkit.data.papers import PAPERS, errata
 from labkit.explorers.columns import side_by_side
 from labkit.losses import CATALOG, Card
-from labkit.papers import PAPERS, errata
 
 ERRATA = errata()
 FAMILIES = {

@@ -11,8 +11,8 @@ import streamlit as st
 
 from dashboard.parts.runs import all_findings
 from dashboard.parts.text import as_text
-from labkit.papers import PAPERS, errata, pivot, tables
-from labkit.papers import table as rows_of
+from labkit.data.papers import PAPERS, errata, pivot, tables
+from labkit.data.papers import table as rows_of
 from labkit.runs.claims import VERDICTS, Finding, evidence
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ import shutil
 import sys
 from pathlib import Path
 
+from labkit.book.notebooks import execute, in_short, lesson_sources
 from labkit.book.page import page, title_of
-from labkit.notebooks import execute, in_short, lesson_sources
 
 ASSETS = Path(__file__).parent
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from string import Template
 
 from labkit.assignments import NAMES, load
+from labkit.classroom.lab import lab_environment
 from labkit.classroom.release import CODE_STUB, TEXT_STUB, version
-from labkit.lab import lab_environment
 from labkit.setup import ROOT
 
 MASTERS = ROOT / "notebooks" / "assignments"

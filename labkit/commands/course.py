@@ -102,7 +102,7 @@ def enter(args: argparse.Namespace) -> int:
 def open_course(args: argparse.Namespace) -> int:
     """JupyterLab on loopback, in the course, so that nbgrader finds its settings."""
     from labkit.classroom.folder import check_course
-    from labkit.lab import lab_command, lab_environment
+    from labkit.classroom.lab import lab_command, lab_environment
 
     check_course(args.folder)
     say("in JupyterLab: Nbgrader → Formgrader (stop it with Ctrl-C)")

@@ -5,8 +5,8 @@ import pytest
 
 from labkit.__main__ import main
 from labkit.assignments import NAMES, load
+from labkit.book.notebooks import execute
 from labkit.classroom.folder import MASTERS, write
-from labkit.notebooks import execute
 
 sealed = pytest.mark.usefixtures("sandboxed")
 

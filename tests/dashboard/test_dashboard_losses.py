@@ -3,8 +3,8 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from labkit.data.papers import errata
 from labkit.losses import CATALOG
-from labkit.papers import errata
 
 
 def titles(page: AppTest) -> list[str]:

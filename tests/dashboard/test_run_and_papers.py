@@ -2,7 +2,7 @@
 
 import pytest
 
-from labkit.papers import PAPERS, pivot, tables
+from labkit.data.papers import PAPERS, pivot, tables
 
 
 def test_a_run_is_shown_or_its_absence_explained(page, situation):

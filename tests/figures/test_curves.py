@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import torch
 
+from labkit.data.papers import table
 from labkit.figures import pnp, sigmoids
 from labkit.figures.metrics import OF_A_LIST, metrics_of_a_list, ranking_metrics
 from labkit.figures.static import small_multiples
-from labkit.papers import table
 
 
 def finite(fig):

@@ -8,7 +8,7 @@ from pathlib import Path
 import jupytext
 import pytest
 
-from labkit import notebooks
+from labkit.book import notebooks
 from labkit.lessons.exercises import LESSONS
 from labkit.lessons.overview import table_of_lessons, verdict_counts
 from labkit.setup import ROOT

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from labkit import papers
+from labkit.data import papers
 from labkit.runs.claims import CLAIMS, VERDICTS, Claim, Comparison, evidence, findings, verdict
 from labkit.runs.compare import PairedDifference
 from labkit.runs.read import find_runs

@@ -4,7 +4,7 @@ import os
 import sys
 from pathlib import Path
 
-from labkit.lab import lab_command, lab_environment
+from labkit.classroom.lab import lab_command, lab_environment
 
 
 def test_it_listens_on_loopback_and_opens_the_folder(tmp_path):

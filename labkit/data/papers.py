@@ -90,9 +90,9 @@ PAPERS: dict[str, Paper] = {
 def data_dir() -> Path:
     """The folder with the CSV files: `data/papers` in a checkout, `labkit/_data/papers` in an installed wheel."""
     here = Path(__file__).resolve()
-    checkout = here.parents[1] / "data" / "papers"
+    checkout = here.parents[2] / "data" / "papers"
     # Looks for a file, not the folder: beside an installed package another project may have put a `data` folder.
-    return checkout if (checkout / "pnp.csv").is_file() else here.parent / "_data" / "papers"
+    return checkout if (checkout / "pnp.csv").is_file() else here.parents[1] / "_data" / "papers"
 
 
 def _check(name: str, value: str, choices: Iterable[str]) -> None:
