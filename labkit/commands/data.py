@@ -24,6 +24,7 @@ def register(commands: Any) -> None:
     listing.set_defaults(run=told(list_data))
     get = actions.add_parser("get", help="fetch a data set, or say where to obtain it")
     get.add_argument("name", metavar="NAME", help="a data set of `python -m labkit data list`")
+    get.add_argument("--all", action="store_true", help="also files that few need (icons: the wide form)")
     get.set_defaults(run=told(get_data))
     check = actions.add_parser("check", help="compare the files with their checksums")
     check.add_argument("name", metavar="NAME", nargs="?", help="only this data set (default: all)")
@@ -58,7 +59,7 @@ def list_data(args: argparse.Namespace) -> int:
 
     print(f"{'name':14} {'size':>9}  {'licence':40} where")
     for name in SMALL:
-        paths = [find(file) for file in reader(name).files()]
+        paths = [find(file) for file in reader(name).files() if not file.optional or find(file)]
         found = [path for path in paths if path is not None]
         places = ", ".join(dict.fromkeys(str(path.parent) for path in found)) or "computed when loaded"
         gaps = f" ({len(paths) - len(found)} files missing: python -m labkit data get {name})"
@@ -79,7 +80,7 @@ def megabytes(paths: list[Path]) -> str:
 
 
 def get_data(args: argparse.Namespace) -> int:
-    """Download what is missing or damaged; for the papers' benchmarks, say where to obtain them."""
+    """Download or build what is missing or damaged; for the papers' benchmarks, say where to obtain them."""
     from labkit._validate import check_choice
     from labkit.data import BENCHMARKS, NAMES
 
@@ -90,19 +91,22 @@ def get_data(args: argparse.Namespace) -> int:
         print(WHERE[args.name])
         return 0
     for file in reader(args.name).files():
-        print(f"{file.name}: {get_file(file)}")
+        if args.all or not file.optional:
+            print(f"{file.name}: {get_file(file)}")
     print(f'Ready: labkit.data.load("{args.name}")')
     return 0
 
 
 def get_file(file: File) -> Path:
-    """The verified path of a file, downloaded to the user's cache where it was not there or damaged there."""
-    from labkit.data.files import cache, checksum, download, find, locate
+    """The verified path of a file, fetched or built in the user's cache where it was not there or damaged there."""
+    from labkit.data.files import cache, download, find, locate, right
 
     path, own = find(file), cache() / file.dataset / file.name
-    damaged_copy = path == own and checksum(own, file.checksum) != file.checksum
-    if file.urls and (path is None or damaged_copy):
-        download(file, own.parent)
+    if path is None or (path == own and not right(own, file)):
+        if file.built:
+            import_module(f"labkit.data.{file.dataset}_build").make(file, own.parent)
+        elif file.urls:
+            download(file, own.parent)
     return locate(file)
 
 
@@ -124,7 +128,7 @@ def check_data(args: argparse.Namespace) -> int:
                     print(f"ok       {path}")
                     continue
                 print(f"missing  {file.name}: {file.repair}")
-                wrong += args.name is not None
+                wrong += args.name is not None and not file.optional
             except DataError as error:
                 print(f"damaged  {error}")
                 wrong += 1

@@ -20,8 +20,19 @@ FILES = {
     "small": File(
         "icons48_small.npz", "icons", "9effd2daee2d9a72d6b10cd33a9515478f7da17312f22aaf8486f0688d44164f", shipped=True
     ),
-    "whole": File("icons48.npz", "icons", "c82349f0b295043b3f0ae47882131f2b6f9923209187fb3312f1e97e771bf4f1"),
-    "wide": File("icons48_wide.npz", "icons", "44317d8634b6a49b7a9e3f0211c3e7518cef3d06994da3d981fee5d33549b8e8"),
+    "whole": File(
+        "icons48.npz",
+        "icons",
+        "c82349f0b295043b3f0ae47882131f2b6f9923209187fb3312f1e97e771bf4f1",
+        built="d6b5a8c896ff2753de6750f412064768caa722c24f4849c07897fbce276903b9",
+    ),
+    "wide": File(
+        "icons48_wide.npz",
+        "icons",
+        "44317d8634b6a49b7a9e3f0211c3e7518cef3d06994da3d981fee5d33549b8e8",
+        built="e50d43d251de1f1d393ceee36c2751e06ffbdc548f7639e7de00e1cf1cf87454",
+        optional=True,
+    ),
 }
 
 

@@ -10,26 +10,47 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 
-from labkit.data.files import DataError
+from labkit.data.files import DataError, File, arrays_checksum
 from labkit.data.icons_build.drawing import draw_all, require_renderer, visible
 from labkit.data.icons_build.duplicates import once_in_class, one_name, same_across
+from labkit.data.icons_build.package import fetch_package
 from labkit.data.icons_build.sets import FAMILY, Icon, choose, large_enough, read_icons
 from labkit.runs.files import atomic
 
 FEWEST = (4, 2)  # images of a class, and families that drew them
 FEWEST_WIDE = (2, 1)
 MOST_IMAGES = 40
+MADE_WITH = "resvg-py 0.5.0, pillow 13.0.0, numpy 2.4.6 on x86-64"
 SPLITS = ("train", "validation", "test")
+
+
+def make(file: File, folder: Path) -> Path:
+    """Build a declared file in a folder, from the package that is fetched into it; other arrays are refused."""
+    require_renderer()  # before 104 MB are fetched
+    tarball = fetch_package(folder)
+    data = arrays(tarball, FEWEST_WIDE if file.name.endswith("_wide.npz") else FEWEST)
+    if arrays_checksum(data) != file.built:
+        here = ", ".join(f"{name} {version(name)}" for name in ("resvg-py", "pillow", "numpy"))
+        raise DataError(
+            f"{file.name} as drawn on this machine is not the expected one, and was not kept: here are {here}, "
+            f"it was made with {MADE_WITH}."
+        )
+    return write(data, folder / file.name)
 
 
 def build(tarball: Path, out: Path, *, wide: bool = False) -> Path:
     """Draw the icons of the package's archive and write icons48.npz, or the wide form; whole or not at all."""
     require_renderer()
-    data = arrays(tarball, FEWEST_WIDE if wide else FEWEST)
+    return write(arrays(tarball, FEWEST_WIDE if wide else FEWEST), out)
+
+
+def write(data: dict[str, np.ndarray], out: Path) -> Path:
+    """Write the arrays as npz; on a full disk nothing is kept."""
     try:
         with atomic(out) as temporary, temporary.open("wb") as opened:
             np.savez_compressed(opened, **data)  # type: ignore[arg-type]

@@ -40,17 +40,17 @@ def fetch_package(folder: Path) -> Path:
 def by_npm(npm: str, path: Path) -> bool:
     """Whether npm gave the very file."""
     print(f"npm fetches @iconify/json {VERSION}, 104 MB ...", flush=True)
-    with tempfile.TemporaryDirectory() as folder:
-        command = [npm, "pack", "--silent", f"@iconify/json@{VERSION}"]
-        try:
-            done = subprocess.run(command, cwd=folder, capture_output=True, timeout=60 * MINUTES)
-        except (OSError, subprocess.TimeoutExpired):
-            return False
-        packed = Path(folder) / PACKAGE.name
-        if done.returncode or not packed.is_file() or checksum(packed, PACKAGE.checksum) != PACKAGE.checksum:
-            return False
-        with atomic(path) as temporary:
-            shutil.copyfile(packed, temporary)
+    command = [npm, "pack", "--silent", f"@iconify/json@{VERSION}"]
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run(command, cwd=folder, capture_output=True, timeout=60 * MINUTES, check=True)
+            packed = Path(folder) / PACKAGE.name
+            if checksum(packed, PACKAGE.checksum) != PACKAGE.checksum:
+                return False
+            with atomic(path) as temporary:
+                shutil.copyfile(packed, temporary)
+    except (OSError, subprocess.SubprocessError):  # no network, no such version, a full disk: the download says what
+        return False
     return True
 
 
