@@ -16,8 +16,8 @@ from typing import Any
 from benchmarks.browser import ROOT, Visitor, browser, chromium, cpu_seconds, served
 from benchmarks.explorer import measure_explorer
 from benchmarks.measure import machine
+from labkit.base.paths import RECORDED
 from labkit.runs import find_runs
-from labkit.runs.read import RECORDED
 
 APP = ROOT / "dashboard" / "app.py"
 REPEATS = 5

@@ -10,7 +10,8 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
-from labkit.setup import ROOT, setup
+from labkit.base.paths import ROOT
+from labkit.setup import setup
 
 # larger commands, each a module that registers itself
 COMMANDS = ("train", "evaluate", "runs", "data", "grade", "course")

@@ -9,7 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from labkit.base.paths import ROOT
+
 VENV = ROOT / ".venv"
 STAMP = VENV / "labkit-installed"
 SUPPORTED = ((3, 11), (3, 12), (3, 13))

@@ -197,10 +197,10 @@ table.round(1)
 # 96 % (any hit) or 33 % (fraction).
 
 # %%
+from labkit.base.paths import RECORDED
 from labkit.figures import metric_agreement, metric_shapes
 from labkit.figures.metrics import recall_over_k
 from labkit.runs import open_run, read_embeddings, read_samples
-from labkit.runs.read import RECORDED
 
 run = open_run("omniglot_pnp-dq_s0", RECORDED)
 measured = run.summary["test"]

@@ -237,8 +237,8 @@ labkit.explore(
 # the same embeddings (a recorded Omniglot network trained with RS@k, 60 test characters, 19 positives for each query):
 
 # %%
+from labkit.base.paths import RECORDED
 from labkit.runs import open_run, read_embeddings, read_samples
-from labkit.runs.read import RECORDED
 
 run = open_run("omniglot_recall-at-k_s0", RECORDED)
 test_embeddings = read_embeddings(run)

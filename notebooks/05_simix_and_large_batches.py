@@ -41,9 +41,9 @@ labkit.start()
 import torch
 
 from labkit import losses
+from labkit.base.paths import RECORDED
 from labkit.figures import large_batches
 from labkit.runs import open_run, read_embeddings, read_samples
-from labkit.runs.read import RECORDED
 
 networks = {}
 for name, run_id in (("trained with RS@k", "omniglot_recall-at-k_s0"), ("untrained", "omniglot_untrained_s0")):

@@ -483,8 +483,8 @@ labkit.show(
 # We have many runs of many losses. Does CSC put them into the order of their recall?
 
 # %%
+from labkit.base.paths import RECORDED
 from labkit.runs import find_runs
-from labkit.runs.read import RECORDED
 
 recorded = [run for run in find_runs(RECORDED) if not run.info["overrides"]]
 sets = {"Fashion-MNIST in 3-D": fashion}

@@ -9,10 +9,9 @@ import streamlit as st
 from dashboard.pages import place
 from dashboard.parts.runs import all_findings, all_runs, devices, roots, warn_about_problems
 from dashboard.parts.text import as_text
+from labkit.base.words import RULE, VERDICTS, with_mark
 from labkit.runs import Run
-from labkit.runs.claims import VERDICTS
 
-MARKS = dict(zip(VERDICTS, ("✓", "±", "✗", "–", "…")))
 WIDTHS = [0.8, 0.8, 1.2, 1.5, 1.5]  # of the columns of VERDICTS: room for their words in a narrow window
 TO_TRY = (
     (
@@ -98,9 +97,6 @@ def show_claims() -> None:
     """How many claims of the papers held, and the way to the evidence."""
     found = [finding.verdict for finding in all_findings()]
     for column, verdict in zip(st.columns(WIDTHS), VERDICTS):
-        column.metric(f"{MARKS[verdict]} {verdict}", found.count(verdict))
-    st.caption(
-        "A claim held where the 95 % interval of every paired difference lies on the claimed side of zero, with at "
-        "least three seeds."
-    )
+        column.metric(with_mark(verdict), found.count(verdict))
+    st.caption(RULE)
     st.page_link(place("papers"), label="Every claim with its evidence", icon=":material/article:")

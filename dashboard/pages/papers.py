@@ -11,14 +11,13 @@ import streamlit as st
 
 from dashboard.parts.runs import all_findings
 from dashboard.parts.text import as_text
+from labkit.base.words import RULE, VERDICTS, with_mark
 from labkit.data.papers import PAPERS, errata, pivot, tables
 from labkit.data.papers import table as rows_of
-from labkit.runs.claims import VERDICTS, Finding, evidence
+from labkit.runs.claims import Finding, evidence
 
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
-
-MARK = dict(zip(VERDICTS, ("✓ ", "± ", "✗ ", "– ", "… ")))
 
 
 def page() -> None:
@@ -95,13 +94,13 @@ def measure(row: dict[Hashable, Any]) -> str:
 def show_claims(findings: list[Finding]) -> None:
     """Every claim with its verdict and the evidence for that."""
     counts = {verdict: sum(finding.verdict == verdict for finding in findings) for verdict in VERDICTS}
-    st.caption(", ".join(f"{MARK[verdict]}{verdict}: {count}" for verdict, count in counts.items() if count))
+    st.caption(", ".join(f"{with_mark(verdict)}: {count}" for verdict, count in counts.items() if count))
     st.table(
         [
             {
                 "where": finding.claim.where,
                 "claim": finding.claim.statement,
-                "here": f"{MARK[finding.verdict]}{finding.verdict}",
+                "here": with_mark(finding.verdict),
                 "paired differences over seeds, 95 % interval": "\n\n".join(
                     as_text(evidence(difference), 400) for difference in finding.differences
                 )
@@ -112,7 +111,4 @@ def show_claims(findings: list[Finding]) -> None:
         border="horizontal",
         hide_index=True,
     )
-    st.caption(
-        "Held: the interval of every difference lies on the claimed side of zero. A difference that these seeds "
-        "cannot show did not hold at this scale, which is not to say that it is false at the paper's."
-    )
+    st.caption(RULE)

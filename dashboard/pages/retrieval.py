@@ -10,11 +10,12 @@ import streamlit as st
 
 from dashboard.parts.runs import finished_runs
 from dashboard.parts.text import as_text
+from labkit.base.paths import RECORDED
 from labkit.data.files import DataError
 from labkit.explorers.embedding.sheet import NO_SHEET, Sheet, find_sheet
 from labkit.figures.retrieval_grid import Cell, addresses, positive_ranks, row_html
 from labkit.runs import Run, RunError
-from labkit.runs.read import RECORDED, Stamp
+from labkit.runs.read import Stamp
 from labkit.runs.retrieval import Found, Points, find, per_query, read_points, same_data
 
 if TYPE_CHECKING:

@@ -15,13 +15,13 @@ import streamlit as st
 from dashboard.parts.runs import roots
 from dashboard.parts.text import as_text
 from dashboard.parts.watch import watch
+from labkit.base.paths import OWN, RECORDED
 from labkit.commands.train import parse_settings
 from labkit.data.files import DataError
 from labkit.losses import CATALOG
 from labkit.losses.own import is_own
 from labkit.runs.launch import enqueue
 from labkit.runs.presets import describe, preset_names
-from labkit.runs.read import OWN, RECORDED
 from labkit.runs.waiting import read_queue
 from labkit.training.config import BASELINES, Config, load_config, loss_signature
 from labkit.training.devices import present_devices

@@ -9,9 +9,10 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1]))
 
+from labkit.base.files import write_bytes  # noqa: E402
+from labkit.base.words import scale_of, with_interval  # noqa: E402
 from labkit.runs import Run, find_runs, table  # noqa: E402
 from labkit.runs.claims import evidence, findings  # noqa: E402
-from labkit.runs.files import write_bytes  # noqa: E402
 
 TOPICS = {
     "omniglot": "Omniglot: unseen characters of unseen alphabets",
@@ -148,10 +149,8 @@ def cell(frame, group: str, metric: str) -> str:
     """Mean ± half the interval."""
     if group not in frame.index:
         return ""
-    scale, digits = (1, 3) if metric in ("intra", "inter", "CSC") else (100, 1)
-    row = frame.loc[group]
-    half = "" if row["n"] < 2 else f" ± {(row['high'] - row['low']) / 2 * scale:.{digits}f}"
-    return f"{row['mean'] * scale:.{digits}f}{half}"
+    row, scale = frame.loc[group], scale_of(metric)
+    return with_interval(row["mean"], row["low"], row["high"], scale, digits=1 if scale == 100 else 3)
 
 
 def tuning() -> str:

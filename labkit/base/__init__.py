@@ -1,1 +1,1 @@
-"""What every room may use; imports nothing of labkit."""
+"""What every room may use: paths, files, checks, errors, tensors and words. It imports nothing of labkit."""

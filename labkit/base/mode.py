@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 
+from labkit.base.checks import check_choice
+
 MODES = ("live", "notebook", "book")
 
 
 def mode() -> str:
     """ "live" unless LABKIT_BUILD says "notebook" or "book"."""
     found = os.environ.get("LABKIT_BUILD") or "live"
-    if found not in MODES:
-        raise ValueError(f"LABKIT_BUILD must be one of {', '.join(MODES)}; got {found!r}")
+    check_choice("LABKIT_BUILD", found, MODES)
     return found
 
 

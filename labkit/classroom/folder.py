@@ -11,9 +11,9 @@ from pathlib import Path
 from string import Template
 
 from labkit.assignments import NAMES, load
+from labkit.base.paths import ROOT
 from labkit.classroom.lab import lab_environment
 from labkit.classroom.release import CODE_STUB, TEXT_STUB, version
-from labkit.setup import ROOT
 
 MASTERS = ROOT / "notebooks" / "assignments"
 TEMPLATES = Path(__file__).parent / "templates"

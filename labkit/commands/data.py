@@ -81,7 +81,7 @@ def megabytes(paths: list[Path]) -> str:
 
 def get_data(args: argparse.Namespace) -> int:
     """Download or build what is missing or damaged; for the papers' benchmarks, say where to obtain them."""
-    from labkit._validate import check_choice
+    from labkit.base.checks import check_choice
     from labkit.data import BENCHMARKS, NAMES
 
     check_choice("NAME", args.name, NAMES)
@@ -99,7 +99,8 @@ def get_data(args: argparse.Namespace) -> int:
 
 def get_file(file: File) -> Path:
     """The verified path of a file, fetched or built in the user's cache where it was not there or damaged there."""
-    from labkit.data.files import cache, download, find, locate, right
+    from labkit.base.paths import cache
+    from labkit.data.files import download, find, locate, right
 
     path, own = find(file), cache() / file.dataset / file.name
     if path is None or (path == own and not right(own, file)):
@@ -112,7 +113,7 @@ def get_file(file: File) -> Path:
 
 def check_data(args: argparse.Namespace) -> int:
     """Verify every file that is there; a file that is damaged, or missing from a set asked for, gives exit code 1."""
-    from labkit._validate import check_choice
+    from labkit.base.checks import check_choice
     from labkit.data import SMALL
     from labkit.data.files import DataError, find, verify
 

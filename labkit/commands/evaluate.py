@@ -36,8 +36,10 @@ def register(commands: Any) -> None:
 def run_evaluate(args: argparse.Namespace) -> int:
     """Print the metrics."""
     from labkit import metrics
-    from labkit.runs.files import write_json
-    from labkit.runs.read import RECORDED, open_run
+    from labkit.base.errors import LabkitError
+    from labkit.base.files import write_json
+    from labkit.base.paths import RECORDED
+    from labkit.runs.read import open_run
 
     try:
         path = Path(args.target)
@@ -46,7 +48,7 @@ def run_evaluate(args: argparse.Namespace) -> int:
         else:
             sides = embed_run(open_run(path if path.is_dir() else args.target, args.runs, RECORDED).path, args)
         found = metrics.evaluate(*sides[:2], ks=args.ks, nmi=args.nmi, gallery=sides[2], gallery_labels=sides[3])
-    except (ValueError, RuntimeError, OSError, BadZipFile) as error:
+    except (LabkitError, ValueError, RuntimeError, OSError, BadZipFile) as error:
         print(f"labkit: {error}", file=sys.stderr)
         return 2
     for name, value in found.items():

@@ -10,7 +10,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from labkit.runs.schema import PROJECTIONS, STATUSES, RunError
+from labkit.base.errors import LabkitError
+from labkit.runs.schema import PROJECTIONS, STATUSES
 
 Action = Callable[[argparse.Namespace], int]
 Parsers = Any  # argparse's own type for this is private
@@ -104,7 +105,7 @@ def action(module: str, function: str) -> Action:
         try:
             chosen: Action = getattr(import_module(f"labkit.commands.{module}"), function)
             return chosen(args)
-        except RunError as error:
+        except (LabkitError, ValueError) as error:
             message = str(error)
         except BrokenPipeError:  # the reader, such as head, has seen enough; nothing is left to flush at exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -8,9 +8,10 @@ import shutil
 import sys
 from pathlib import Path
 
+from labkit.base.paths import OWN
 from labkit.commands.runs import plain
 from labkit.commands.runs_show import roots_of, tell
-from labkit.runs.read import OWN, Run, find_runs, open_run
+from labkit.runs.read import Run, find_runs, open_run
 from labkit.runs.schema import RunError
 
 

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from labkit.base.words import duration, is_share, scale_of, with_interval
 from labkit.commands.runs import plain
-from labkit.runs.compare import is_share, paired_difference, table, to_csv, to_latex, with_interval
+from labkit.runs.compare import paired_difference, table, to_csv, to_latex
 from labkit.runs.read import Run, default_roots, find_runs, finite, open_run
 from labkit.runs.schema import FILES, RunError
 
@@ -81,7 +82,7 @@ def compare_runs(args: argparse.Namespace) -> int:
         close = difflib.get_close_matches(args.baseline, groups, 1)
         meant = f"; did you mean {close[0]}?" if close else ""
         raise RunError(f"baseline: no finished runs of {args.baseline!r} here{meant}")
-    scale = 100 if is_share(metric) else 1
+    scale = scale_of(metric)
     columns = zip(*(frame[name] for name in ("group", "n", "mean", "low", "high", "sd")))
     rows = [
         [group, str(n), with_interval(mean, low, high, scale), number(finite(sd), metric)]
@@ -102,7 +103,7 @@ def compare_runs(args: argparse.Namespace) -> int:
 
 def print_differences(runs: Sequence[Run], groups: Sequence[str], baseline: str, metric: str, split: str) -> None:
     """Each group minus the baseline, by pairs of the same seed."""
-    scale = 100 if is_share(metric) else 1
+    scale = scale_of(metric)
     rows = []
     for group in groups:
         try:
@@ -149,16 +150,6 @@ def number(value: float | None, metric: str) -> str:
     if value is None:
         return ""
     return f"{100 * value:.2f}" if is_share(metric) else f"{value:.4g}"
-
-
-def duration(seconds: float | None) -> str:
-    """A time for people."""
-    if seconds is None:
-        return ""
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60:02} min"
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int]) -> None:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
-import re
 import shlex
 import sys
 from pathlib import Path
 from typing import Any
 
-RUNS = Path("runs")
-EXPECTED = (ValueError, RuntimeError, FloatingPointError, OSError)  # what a user can put right
+from labkit.base.errors import LabkitError
+from labkit.base.paths import OWN
+from labkit.runs.names import free_folder, group_name
+
+EXPECTED = (LabkitError, ValueError, RuntimeError, FloatingPointError, OSError)  # what a user can put right
 
 
 def register(commands: Any) -> None:
@@ -44,7 +45,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     """What train and sweep share."""
     parser.add_argument("--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", dest="settings",
                         help="change an option of the loss (tau=0.02) or a setting (optimizer.lr=1e-3)")  # fmt: skip
-    parser.add_argument("--runs", type=Path, default=RUNS, help="where runs go (default runs/)")
+    parser.add_argument("--runs", type=Path, default=OWN, help="where runs go (default runs/)")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:N or mps")
     parser.add_argument("--threads", type=int, help="CPU threads of a run (default: torch's own choice)")
     parser.add_argument("--micro-batch", type=int, help="two passes with so many items at a time")
@@ -141,14 +142,6 @@ def resume_one(args: argparse.Namespace) -> int:
     return report(folder, resume(folder, device=args.device, threads=args.threads))
 
 
-def headline(summary: dict[str, Any]) -> str:
-    """The result in a few words; without a test, the validation classes."""
-    split = "test" if summary["test"] else "validation"
-    found = summary[split]
-    scores = ", ".join(f"{name} {100 * found[name]:.2f} %" for name in ("R@1", "MAP@R") if name in found)
-    return f"{split} {scores}, {summary['cpu_seconds']:.0f} CPU s"
-
-
 def measured_weights(summary: dict[str, Any], select: str) -> str:
     """Which step the numbers are of."""
     best, steps = summary["best_step"], summary["steps"]
@@ -159,6 +152,8 @@ def measured_weights(summary: dict[str, Any], select: str) -> str:
 
 def report(folder: Path, info: dict[str, Any]) -> int:
     """Say how it ended and what to do next."""
+    from labkit.training.report import headline
+
     if int(os.environ.get("RANK", 0)) > 0:
         return 0
     if info["status"] != "finished":
@@ -199,25 +194,6 @@ def parse_settings(args: argparse.Namespace) -> dict[str, str]:
     if args.micro_batch:
         settings["batch.micro"] = str(args.micro_batch)
     return settings
-
-
-def group_name(preset: str, loss: str, settings: dict[str, str]) -> str:
-    """A run's id without its seed: what was chosen, readable, and safe as a folder name."""
-    chosen = [f"{name.rpartition('.')[2]}={value}" for name, value in sorted(settings.items())]
-    parts = [preset, loss.rpartition(":")[2], *chosen]  # of FILE.py:NAME the name
-    name = re.sub(r"[^A-Za-z0-9_.=+,-]", "", "_".join(parts))
-    if len(name) <= 110:
-        return name
-    return f"{name[:100]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
-
-
-def free_folder(folder: Path) -> Path:
-    """The folder, or the first of folder-2, folder-3, … that holds no run."""
-    candidate, number = folder, 1
-    while (candidate / "run.json").exists():
-        number += 1
-        candidate = folder.with_name(f"{folder.name}-{number}")
-    return candidate
 
 
 def command_line(args: argparse.Namespace, seed: int) -> str:

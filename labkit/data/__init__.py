@@ -19,7 +19,7 @@ NAMES = SMALL + BENCHMARKS
 
 def load(name: str, **options: Any) -> Splits:
     """The splits of a data set of `NAMES`, with the options of its loader."""
-    from labkit._validate import check_choice
+    from labkit.base.checks import check_choice
 
     check_choice("name", name, NAMES)
     if name in BENCHMARKS:

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from labkit._validate import check_choice
+from labkit.base.checks import check_choice
+from labkit.base.files import atomic
 from labkit.data.dataset import Dataset, Splits
 from labkit.data.files import File, locate
-from labkit.runs.files import atomic
 
 LICENCE = "Apache-2.0, CC-BY-4.0 or MIT, by vendor"
 VENDORS = (

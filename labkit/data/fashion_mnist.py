@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from labkit._validate import check_choice
+from labkit.base.checks import check_choice
 from labkit.data.dataset import Dataset, Splits
 from labkit.data.files import DataError, File, find, locate
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 import zipfile
 import zlib
@@ -16,18 +15,18 @@ from urllib.request import Request, urlopen
 
 from tqdm import tqdm
 
-from labkit.runs.files import atomic
-from labkit.setup import ROOT
+from labkit.base.errors import LabkitError
+from labkit.base.files import atomic
+from labkit.base.paths import data_folders, shipped
 
 if TYPE_CHECKING:  # only files that labkit builds are looked into
     import numpy as np
 
-SYSTEM = Path("/usr/share/datasets")  # where Debian's dataset packages put their files
 TIMEOUT = 30.0  # seconds without an answer
 CHUNK = 1 << 16
 
 
-class DataError(RuntimeError):
+class DataError(LabkitError):
     """A data file is missing, damaged or not the one expected; the message says how to repair it."""
 
 
@@ -57,31 +56,13 @@ class File:
         return f"run `python -m labkit data get {self.dataset}{' --all' if self.optional else ''}`"
 
 
-def cache() -> Path:
-    """The user's folder for what is downloaded or converted."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "labkit"
-
-
-def shipped() -> Path:
-    """The data that come with labkit: `data` in a checkout, `labkit/_data` in an installed wheel."""
-    checkout = ROOT / "data"
-    # Looks for a file, not the folder: beside an installed package another project may have put a `data` folder.
-    return checkout if (checkout / "emoji" / "dropped.csv").is_file() else Path(__file__).resolve().parents[1] / "_data"
-
-
-def folders() -> list[Path]:
-    """Where files are looked for, in this order: $LABKIT_DATA, labkit's own data, the system's, the user's cache."""
-    given = [Path(entry) for entry in os.environ.get("LABKIT_DATA", "").split(os.pathsep) if entry]
-    return [*given, shipped(), SYSTEM, cache()]
-
-
 def find(file: File) -> Path | None:
-    """The first place in `folders()`, or in their subfolders named after the data set, that has the file."""
+    """The first of `data_folders()`, or of their subfolders named after the data set, that has the file."""
     if file.shipped:
         places = [shipped() / file.dataset / file.name]
     else:
-        places = [place for folder in folders() for place in (folder / file.name, folder / file.dataset / file.name)]
+        names = (Path(file.name), Path(file.dataset, file.name))
+        places = [folder / name for folder in data_folders() for name in names]
     return next((place for place in places if place.is_file()), None)
 
 
@@ -89,7 +70,7 @@ def locate(file: File) -> Path:
     """The verified path of a file, or a DataError that says what to do."""
     path = find(file)
     if path is None:
-        searched = shipped() / file.dataset if file.shipped else ", ".join(map(str, folders()))
+        searched = shipped() / file.dataset if file.shipped else ", ".join(map(str, data_folders()))
         advice = "" if file.shipped else ", or set LABKIT_DATA to the folder that holds it"
         raise DataError(
             f"{file.name} (checksum {file.checksum}) was not found in {searched}. To get it, {file.repair}{advice}."

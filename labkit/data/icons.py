@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from labkit._validate import check_choice
+from labkit.base.checks import check_choice
 from labkit.data.dataset import Dataset, Splits
 from labkit.data.files import File, locate
 

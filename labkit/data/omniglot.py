@@ -23,9 +23,10 @@ import torch
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from labkit.base.files import atomic
+from labkit.base.paths import cache
 from labkit.data.dataset import Dataset, Splits
-from labkit.data.files import DataError, File, cache, find, locate
-from labkit.runs.files import atomic
+from labkit.data.files import DataError, File, find, locate
 
 LICENCE = "MIT, © 2015 Brenden Lake"
 SIZE = 28

@@ -7,10 +7,11 @@ and a missing `k` is NaN. Needs pandas (`pip install labkit[papers]`), which is 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from labkit.base.checks import check_choice
+from labkit.base.paths import shipped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,30 +88,16 @@ PAPERS: dict[str, Paper] = {
 }
 
 
-def data_dir() -> Path:
-    """The folder with the CSV files: `data/papers` in a checkout, `labkit/_data/papers` in an installed wheel."""
-    here = Path(__file__).resolve()
-    checkout = here.parents[2] / "data" / "papers"
-    # Looks for a file, not the folder: beside an installed package another project may have put a `data` folder.
-    return checkout if (checkout / "pnp.csv").is_file() else here.parents[1] / "_data" / "papers"
-
-
-def _check(name: str, value: str, choices: Iterable[str]) -> None:
-    choices = list(choices)
-    if value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}")
-
-
 def tables(paper: str | None = None) -> pd.DataFrame:
     """All rows of one paper, or of all four in the order of `PAPERS`; rows are in printed order."""
     import pandas as pd
 
     if paper is not None:
-        _check("paper", paper, PAPERS)
+        check_choice("paper", paper, PAPERS)
     dtypes = {column: "float64" if column in ("k", "value") else "str" for column in COLUMNS}
     frames = [
         # Only an empty `k` is missing: a method or dataset may well be called "NA", and "" means "not stated".
-        pd.read_csv(data_dir() / f"{key}.csv", dtype=dtypes, keep_default_na=False, na_values={"k": [""]})
+        pd.read_csv(shipped() / "papers" / f"{key}.csv", dtype=dtypes, keep_default_na=False, na_values={"k": [""]})
         for key in ([paper] if paper is not None else PAPERS)
     ]
     return pd.concat(frames, ignore_index=True)
@@ -119,9 +106,9 @@ def tables(paper: str | None = None) -> pd.DataFrame:
 def _rows(paper: str, table: str, printed: bool = False) -> pd.DataFrame:
     rows = tables(paper)
     if printed:
-        with (data_dir() / f"{paper}.csv").open(encoding="utf-8", newline="") as file:
+        with (shipped() / "papers" / f"{paper}.csv").open(encoding="utf-8", newline="") as file:
             rows["value"] = [row["value"] for row in csv.DictReader(file)]
-    _check("table", table, rows["table"].unique())
+    check_choice("table", table, rows["table"].unique())
     return rows[rows["table"] == table].reset_index(drop=True)
 
 
@@ -170,5 +157,5 @@ def pivot(paper: str, table: str, printed: bool = False, column: str = "value") 
 
 def errata() -> dict[str, str]:
     """Errors found in the four sources: id (as in docstrings, cards and tables) -> what is wrong."""
-    with (data_dir() / "errata.csv").open(encoding="utf-8", newline="") as file:
+    with (shipped() / "papers" / "errata.csv").open(encoding="utf-8", newline="") as file:
         return {row["id"]: row["text"] for row in csv.DictReader(file)}

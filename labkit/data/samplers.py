@@ -10,7 +10,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from labkit._validate import check_labels
+from labkit.base.tensors import check_labels
 
 
 class Batches(Protocol):

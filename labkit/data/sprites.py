@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from labkit.base.files import atomic, write_json
 from labkit.data.files import DataError
-from labkit.runs.files import atomic, write_json
 
 if TYPE_CHECKING:  # a page that only shows a sheet needs no torch
     from PIL.Image import Image

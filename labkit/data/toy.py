@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from labkit._validate import check_choice, check_not_negative
+from labkit.base.checks import check_choice, check_not_negative
 from labkit.data.dataset import Dataset, Splits
 from labkit.data.files import File
 

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from labkit._validate import check_choice
+from labkit.base.checks import check_choice
 from labkit.data.files import DataError
 from labkit.data.samplers import generator
 

@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 
 from labkit.base.mode import mode
+from labkit.base.paths import RECORDED
 from labkit.explorers.explorer import Control, Explorer, explore
 from labkit.figures.sphere import sphere
 from labkit.runs import open_run, read_frames, read_samples
-from labkit.runs.read import RECORDED
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

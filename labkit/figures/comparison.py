@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from labkit.base.words import is_share
 from labkit.figures import style
-from labkit.runs.compare import is_share, paired_difference, table
+from labkit.runs.compare import paired_difference, table
 from labkit.runs.schema import RunError
 
 if TYPE_CHECKING:

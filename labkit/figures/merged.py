@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from labkit.base.words import is_share
 from labkit.figures import style
-from labkit.runs.compare import is_share, paired_difference
+from labkit.runs.compare import paired_difference
 from labkit.runs.schema import RunError
 
 if TYPE_CHECKING:

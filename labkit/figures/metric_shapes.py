@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from labkit import metrics
+from labkit.base.checks import check_choice
 from labkit.figures import style
 
 if TYPE_CHECKING:
@@ -19,8 +20,7 @@ CLASSES, A_CLASS = 6, 24
 
 def arrangement(shape: str, spread: float, seed: int = 0) -> tuple[Tensor, Tensor]:
     """Unit vectors (N, 2) and labels (N,): six classes, as the shape says, with an angular spread in degrees."""
-    if shape not in SHAPES:
-        raise ValueError(f"shape must be one of {SHAPES}; got {shape!r}")
+    check_choice("shape", shape, SHAPES)
     label = torch.arange(CLASSES).repeat_interleave(A_CLASS)
     place = {
         SHAPES[0]: 60.0 * label,

@@ -10,12 +10,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from labkit.base.paths import RECORDED
 from labkit.data.samplers import BalancedBatches, batches_from
 from labkit.figures import style
 from labkit.losses.functional import pnp
 from labkit.losses.pnp import pnp_derivative, pnp_value
 from labkit.runs import open_run, read_embeddings, read_samples
-from labkit.runs.read import RECORDED
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from labkit.base.words import is_share
 from labkit.figures import style
-from labkit.runs.compare import curves, is_share, table
+from labkit.runs.compare import curves, table
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

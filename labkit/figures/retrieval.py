@@ -13,11 +13,11 @@ import torch
 from torch import Tensor
 
 from labkit import metrics
+from labkit.base.paths import RECORDED
 from labkit.data import load
 from labkit.figures import style
 from labkit.models import build
 from labkit.runs import open_run, read_embeddings, read_samples
-from labkit.runs.read import RECORDED
 from labkit.runs.schema import RunError
 from labkit.training.config import load_config
 from labkit.training.recording import recorded_points

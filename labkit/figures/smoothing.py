@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from labkit.base.paths import RECORDED
 from labkit.figures import style
 from labkit.runs import open_run, read_embeddings, read_samples
-from labkit.runs.read import RECORDED
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

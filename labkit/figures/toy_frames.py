@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from labkit.base.paths import RECORDED
 from labkit.figures import style
 from labkit.figures.toy import class_variance, nearest_is_same, on_circles
 from labkit.runs import open_run, read_frames, read_samples
-from labkit.runs.read import RECORDED
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from labkit.assignments.assignment import Assignment
+from labkit.base.files import write_bytes, write_json
 from labkit.grading.grade import Graded, Mark, expected, grade
 from labkit.grading.report import as_json, file_name, page, similarity_text, write_table
 from labkit.grading.sandbox import Limits
 from labkit.grading.similar import similar_pairs
 from labkit.grading.submission import Submission, find_students, read
-from labkit.runs.files import write_bytes, write_json
 
 
 def grade_all(

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from labkit.assignments.assignment import Assignment
+from labkit.base.files import write_bytes
 from labkit.grading.grade import Graded, Mark
 from labkit.grading.similar import Pair
-from labkit.runs.files import write_bytes
 
 
 def file_name(student: str) -> str:

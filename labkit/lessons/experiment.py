@@ -6,24 +6,15 @@ import html
 from collections.abc import Sequence
 from pathlib import Path
 
+from labkit.base.paths import RECORDED
+from labkit.base.words import RULE, with_mark
 from labkit.figures.display import caption, display_html
 from labkit.runs.claims import evidence, findings
-from labkit.runs.read import RECORDED, Run, find_runs
+from labkit.runs.read import Run, find_runs
 
 AGAIN = Path("runs") / "lessons"  # beside the notebook, never among the recorded ones
-MARK = {
-    "held": "✓",
-    "mixed": "±",
-    "did not hold": "✗",
-    "not testable here": "–",
-    "not measured yet": "…",
-}
 LONG = "text-align: left"
 SHORT = f"{LONG}; white-space: nowrap"
-RULE = (
-    "Held: the interval lies on the claimed side of zero. Did not hold: our runs do not show the difference, which "
-    "does not prove the opposite."
-)
 
 
 def experiment(
@@ -69,7 +60,7 @@ def claims(paper: str, *where: str, runs: Sequence[Run] | None = None) -> None:
         rows += (
             f"<tr><td style='{SHORT}'>{html.escape(claim.where)}</td>"
             f"<td style='{LONG}'>{html.escape(claim.statement)}</td>"
-            f"<td style='{SHORT}'><b>{MARK[finding.verdict]} {finding.verdict}</b></td>"
+            f"<td style='{SHORT}'><b>{with_mark(finding.verdict)}</b></td>"
             f"<td style='{LONG}'>{shown or html.escape(claim.why_not)}</td></tr>"
         )
     if not rows:

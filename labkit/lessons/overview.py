@@ -6,9 +6,10 @@ import re
 from collections import Counter
 from pathlib import Path
 
+from labkit.base.paths import RECORDED
 from labkit.lessons.exercises import EXERCISES
 from labkit.runs.claims import findings
-from labkit.runs.read import RECORDED, find_runs
+from labkit.runs.read import find_runs
 
 BEGIN, END = "<!-- table of lessons: made by `make notebooks` -->", "<!-- end of the table -->"
 # figures of the papers that a lesson draws anew; tables are found in its code

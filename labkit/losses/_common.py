@@ -1,47 +1,12 @@
-"""Small pieces every loss uses: safe normalisation, working precision, reduction, log-sum-exp with an empty set."""
-
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+"""Small pieces every loss uses: distances, reduction, log-sum-exp with an empty set."""
 
 import torch
 from torch import Tensor
 
-from labkit._validate import HALF_DTYPES, check_choice, has_values
+from labkit.base.checks import check_choice
 
 REDUCTIONS = ("mean", "sum", "none")
 CONVENTIONS = ("paper", "official")
-
-
-def working_precision(x: Tensor) -> Tensor:
-    """fp16 and bf16 are computed in fp32; fp32 and fp64 stay what they are."""
-    return x.float() if x.dtype in HALF_DTYPES else x
-
-
-@contextmanager
-def autocast_off(x: Tensor) -> Iterator[None]:
-    """Ranks and log-sums need full precision: no autocast, and on a GPU no TF32, around a loss or an evaluation."""
-    kind = x.device.type
-    precision = torch.get_float32_matmul_precision()
-    if kind == "cuda" and precision != "highest":
-        torch.set_float32_matmul_precision("highest")
-    try:
-        active = torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)
-        with torch.autocast(kind, enabled=False) if active else nullcontext():
-            yield
-    finally:
-        if kind == "cuda" and precision != "highest":
-            torch.set_float32_matmul_precision(precision)
-
-
-def unit_rows(x: Tensor) -> Tensor:
-    """x / ‖x‖ for each row; a zero row stays zero and its gradient stays finite (a clamp at 1e-12 would give 1e12)."""
-    norm = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
-    if has_values(x) and bool(((norm < 1e-15) | (norm > 1e15)).any()):
-        # squares of such rows may leave the range of numbers: bring every row near 1 first
-        largest = x.detach().abs().amax(-1, keepdim=True)
-        x = x / torch.where(largest >= torch.finfo(x.dtype).tiny, largest, torch.ones_like(largest))
-        norm = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
-    return x / torch.where(norm > 0, norm, torch.ones_like(norm))
 
 
 def safe_sqrt(x: Tensor) -> Tensor:

@@ -9,15 +9,16 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from labkit._validate import check_class_ids, check_float_matrix, check_labels, check_not_negative, check_positive
-from labkit.losses._common import (
+from labkit.base.checks import check_not_negative, check_positive
+from labkit.base.tensors import (
     autocast_off,
-    check_reduction,
-    refuse_second_derivative,
-    safe_sqrt,
+    check_class_ids,
+    check_float_matrix,
+    check_labels,
     unit_rows,
     working_precision,
 )
+from labkit.losses._common import check_reduction, refuse_second_derivative, safe_sqrt
 
 SimilarityLoss = Callable[[Tensor, Tensor, str], Tensor]
 """(S (N, C), labels (N,), reduction) -> loss."""

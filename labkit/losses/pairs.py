@@ -15,23 +15,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from labkit._validate import (
-    check_choice,
-    check_float_matrix,
-    check_labels,
-    check_not_negative,
-    check_positive,
-    has_values,
-)
-from labkit.losses._common import (
-    autocast_off,
-    check_reduction,
-    distances,
-    log1p_sum_exp,
-    reduce,
-    unit_rows,
-    working_precision,
-)
+from labkit.base.checks import check_choice, check_not_negative, check_positive
+from labkit.base.tensors import autocast_off, check_float_matrix, check_labels, has_values, unit_rows, working_precision
+from labkit.losses._common import check_reduction, distances, log1p_sum_exp, reduce
 from labkit.losses.ranking import mean_over_positives, sorted_with_positives, unsort
 from labkit.losses.softcount import Batch, chunks, own_class
 

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from labkit._validate import check_choice, check_positive
+from labkit.base.checks import check_choice, check_positive
 from labkit.losses._common import CONVENTIONS
 from labkit.losses.ranking import RankingParts, mean_over_positives, ranking_loss
 from labkit.losses.softcount import Head, Rules

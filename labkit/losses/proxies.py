@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from labkit._validate import check_choice, check_not_negative, check_positive
+from labkit.base.checks import check_choice, check_not_negative, check_positive
 from labkit.losses._common import CONVENTIONS, reduce
 from labkit.losses.class_similarity import ProxyParts, check_one_center, proxy_loss
 

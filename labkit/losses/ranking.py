@@ -12,15 +12,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from labkit._validate import check_choice, check_float_matrix, check_labels, has_values
-from labkit.losses._common import (
-    autocast_off,
-    check_reduction,
-    reduce,
-    refuse_second_derivative,
-    unit_rows,
-    working_precision,
-)
+from labkit.base.checks import check_choice
+from labkit.base.tensors import autocast_off, check_float_matrix, check_labels, has_values, unit_rows, working_precision
+from labkit.losses._common import check_reduction, reduce, refuse_second_derivative
 from labkit.losses.softcount import (
     Batch,
     Head,

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from labkit._validate import check_choice, check_float_matrix, check_ks, check_labels, check_positive
-from labkit.losses._common import CONVENTIONS, autocast_off, unit_rows, working_precision
+from labkit.base.checks import check_choice, check_ks, check_positive
+from labkit.base.tensors import autocast_off, check_float_matrix, check_labels, unit_rows, working_precision
+from labkit.losses._common import CONVENTIONS
 from labkit.losses.ranking import (
     RankingParts,
     mean_over_positives,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from labkit._validate import has_values
+from labkit.base.tensors import has_values
 from labkit.losses._common import refuse_second_derivative
 
 Head = Callable[[Tensor, Tensor, Tensor], Tensor]

@@ -10,15 +10,16 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from labkit._validate import (
-    check_choice,
+from labkit.base.checks import check_choice, check_not_negative, check_positive
+from labkit.base.tensors import (
+    autocast_off,
     check_class_ids,
     check_float_matrix,
     check_labels,
-    check_not_negative,
-    check_positive,
+    unit_rows,
+    working_precision,
 )
-from labkit.losses._common import CONVENTIONS, autocast_off, check_reduction, reduce, unit_rows, working_precision
+from labkit.losses._common import CONVENTIONS, check_reduction, reduce
 from labkit.losses.proxies import softplus, without_own
 
 

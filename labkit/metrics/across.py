@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from labkit._validate import check_labels
+from labkit.base.tensors import check_labels
 from labkit.metrics.evaluate import per_query_metrics
 
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import hardtanh
 
-from labkit._validate import HALF_DTYPES, has_values
+from labkit.base.tensors import HALF_DTYPES, has_values
 
 
 def _check_boxes(name: str, boxes: Tensor, columns: str) -> None:

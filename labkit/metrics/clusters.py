@@ -10,8 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from labkit._validate import check_float_matrix, check_labels
-from labkit.losses._common import unit_rows, working_precision
+from labkit.base.tensors import check_float_matrix, check_labels, unit_rows, working_precision
 
 PART = 1024  # rows taken to float64 at a time: few enough to stay in the cache
 

@@ -6,8 +6,8 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from labkit._validate import check_choice, check_float_matrix, check_ks, check_labels, check_positive
-from labkit.losses._common import autocast_off, unit_rows, working_precision
+from labkit.base.checks import check_choice, check_ks, check_positive
+from labkit.base.tensors import autocast_off, check_float_matrix, check_labels, unit_rows, working_precision
 from labkit.metrics.clusters import cluster_metrics
 from labkit.metrics.clusters import nmi as clustering_nmi
 from labkit.metrics.counter import choose_engine

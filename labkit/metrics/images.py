@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import avg_pool2d, pad
 
-from labkit._validate import HALF_DTYPES, check_positive, has_values
+from labkit.base.checks import check_positive
+from labkit.base.tensors import HALF_DTYPES, has_values
 
 K1, K2 = 0.01, 0.03  # of the SSIM paper: c_1 = (K1 data_range)^2, c_2 = (K2 data_range)^2
 WINDOW_SIZE, SIGMA = 11, 1.5

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from labkit._validate import check_choice, check_ks
+from labkit.base.checks import check_choice, check_ks
 
 RECALL_MODES = ("any", "fraction", "capped")
 AP_DENOMINATORS = ("k", "relevant", "min", "hits")

@@ -15,7 +15,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from labkit.losses._common import unit_rows
+from labkit.base.tensors import unit_rows
 from labkit.metrics.counter import Tally, count_rows
 
 TILE = 1024

@@ -10,8 +10,7 @@ from typing import Any
 
 from torch import nn
 
-from labkit._validate import check_choice
-from labkit.models.checks import check_count
+from labkit.base.checks import check_choice, check_count
 from labkit.models.efficientnet import efficientnet_lite0
 from labkit.models.resnet import resnet50, small_resnet
 from labkit.models.small import Pixels, SmallCNN, five_layer_cnn, toy_mlp

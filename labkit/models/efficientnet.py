@@ -12,8 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from labkit._validate import check_choice
-from labkit.models.checks import check_count
+from labkit.base.checks import check_choice, check_count
 from labkit.models.embedder import Embedder
 from labkit.models.layers import Normalise
 from labkit.models.weights import load_weights

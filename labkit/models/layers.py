@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from labkit._validate import check_choice, check_positive
+from labkit.base.checks import check_choice, check_positive
 
 POOLS = ("gem", "avg", "avg+max")
 NECKS = ("none", "prebn", "bn", "ln")

@@ -18,8 +18,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from labkit._validate import check_choice
-from labkit.models.checks import check_count, check_counts
+from labkit.base.checks import check_choice, check_count, check_counts
 from labkit.models.embedder import Embedder
 from labkit.models.layers import Normalise
 from labkit.models.weights import load_weights

@@ -6,8 +6,8 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
-from labkit._validate import check_choice
-from labkit.models.checks import check_count, check_counts, check_images
+from labkit.base.checks import check_choice, check_count, check_counts
+from labkit.models.checks import check_images
 from labkit.models.layers import embedding
 
 

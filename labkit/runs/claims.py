@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from labkit.runs.compare import PairedDifference, is_share, paired_difference
+from labkit.base.words import is_share, signed
+from labkit.runs.compare import PairedDifference, paired_difference
 from labkit.runs.read import Run
 from labkit.runs.schema import RunError
-
-VERDICTS = ("held", "mixed", "did not hold", "not testable here", "not measured yet")
 
 
 @dataclass(frozen=True)
@@ -218,18 +217,13 @@ def findings(runs: Iterable[Run]) -> Iterator[Finding]:
 
 
 def verdict(claim: Claim, differences: list[PairedDifference]) -> str:
-    """One of VERDICTS; nothing is said before every comparison has at least three seeds."""
+    """One of base.words' VERDICTS; nothing is said before every comparison has at least three seeds."""
     if claim.why_not:
         return "not testable here"
     if len(differences) < len(claim.comparisons) or any(len(d.seeds) < 3 for d in differences):
         return "not measured yet"
     shown = sum(d.low > 0 for d in differences)
     return "held" if shown == len(differences) else "mixed" if shown else "did not hold"
-
-
-def signed(value: float) -> str:
-    """Two digits with a real minus, and no sign where they are zero."""
-    return f"{value:+.2f}".replace("-", "−") if round(value, 2) else "0.00"
 
 
 def evidence(difference: PairedDifference) -> str:

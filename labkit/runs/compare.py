@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from labkit.base.checks import check_choice
+from labkit.base.words import axis_title, scale_of, with_interval
 from labkit.runs.contents import read_metrics
 from labkit.runs.read import Run, finite
-from labkit.runs.schema import RunError, check_one_of
+from labkit.runs.schema import RunError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
 SPLITS = ("test", "validation", "test_last")
 RESAMPLES = 10_000
 BOOTSTRAP_SEED = 0
-SHARES = ("R@", "P@", "AP", "MAP", "nDCG", "MRR", "R-precision", "NMI", "recall-")
 Interval = tuple[float, float]
 NONE: Interval = (float("nan"), float("nan"))
 
@@ -43,11 +44,6 @@ class PairedDifference:
     high: float
     wins: int
     losses: int
-
-
-def is_share(metric: str) -> bool:
-    """Whether a metric lies in 0 … 1 and reads best in per cent."""
-    return metric.startswith(SHARES)
 
 
 def table(runs: Iterable[Run], metric: str = "R@1", split: str = "test") -> pd.DataFrame:
@@ -90,7 +86,7 @@ def table(runs: Iterable[Run], metric: str = "R@1", split: str = "test") -> pd.D
 
 def by_seed(runs: Iterable[Run], metric: str, split: str) -> tuple[dict[str, dict[int, Run]], list[str]]:
     """The finished runs that have a value, by group and seed, and notes on what makes the seeds differ by more."""
-    check_one_of("split", split, SPLITS)
+    check_choice("split", split, SPLITS)
     groups: dict[str, dict[int, Run]] = {}
     notes = []
     for run in sorted(runs, key=lambda run: (run.text("started"), str(run.path))):
@@ -190,8 +186,7 @@ def to_csv(frame: pd.DataFrame) -> str:
 def to_latex(frame: pd.DataFrame) -> str:
     """A comparison as a LaTeX table (package booktabs): mean ± half the t interval, shares in per cent."""
     metric = frame.attrs.get("metric", "value")
-    scale = 100 if is_share(metric) else 1
-    header = escape_latex(f"{metric} (%)" if scale == 100 else metric)
+    scale, header = scale_of(metric), escape_latex(axis_title(metric))
     lines = [r"\begin{tabular}{llrr}", r"\toprule", rf"group & loss & seeds & {header} \\", r"\midrule"]
     for group, loss, n, mean, low, high in zip(
         *(frame[name] for name in ("group", "loss", "n", "mean", "low", "high"))
@@ -199,13 +194,6 @@ def to_latex(frame: pd.DataFrame) -> str:
         value = with_interval(mean, low, high, scale).replace("±", r"\pm")
         lines.append(rf"{escape_latex(group)} & {escape_latex(loss)} & {n} & ${value}$ \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
-
-
-def with_interval(mean: float, low: float, high: float, scale: float) -> str:
-    """Mean ± half the interval's width, or the mean alone where there is no interval."""
-    digits = 2 if scale == 100 else 4
-    shown = f"{mean * scale:.{digits}f}"
-    return shown if np.isnan(low) else f"{shown} ± {(high - low) / 2 * scale:.{digits}f}"
 
 
 def escape_latex(text: str) -> str:

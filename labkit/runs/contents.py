@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from labkit.runs.schema import PROJECTIONS, RunError, check_one_of, run_file
+from labkit.base.checks import check_choice
+from labkit.runs.schema import PROJECTIONS, RunError, run_file
 
 if TYPE_CHECKING:
     import numpy as np
@@ -127,7 +128,7 @@ def read_projection(run: Run, name: str) -> pd.DataFrame:
     """A stored projection: id, x, y; how it was made is in `attrs["parameters"]`."""
     import pyarrow as pa  # type: ignore[import-untyped]
 
-    check_one_of("name", name, PROJECTIONS)
+    check_choice("name", name, PROJECTIONS)
     if not run.has(f"projections/{name}.parquet"):
         raise RunError(f"run {run.id} has no {name} projection yet: `python -m labkit project {run.id}` makes it")
     table = read_parquet(run, f"projections/{name}.parquet", ("id", "x", "y"))

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from labkit.commands.train import free_folder
+from labkit.runs.names import free_folder
 from labkit.runs.process import PROC, is_alive, process_start
 from labkit.runs.read import Run, finite
 from labkit.runs.waiting import Entry, Queue, changing, read_queue

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from labkit.base.checks import check_choice
 from labkit.runs.contents import read_embeddings, read_samples
 from labkit.runs.read import Run
-from labkit.runs.schema import PROJECTIONS, RunError, check_one_of
+from labkit.runs.schema import PROJECTIONS, RunError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,7 +32,7 @@ def project(run: Run, methods: Sequence[str] = PROJECTIONS, max_points: int = 10
     or fewer UMAP is left out: what the model does can be seen as it is.
     """
     for method in methods:
-        check_one_of("methods", method, PROJECTIONS)
+        check_choice("methods", method, PROJECTIONS)
     if max_points <= NEIGHBOURS:
         raise RunError(f"max_points must be above {NEIGHBOURS}, the neighbours UMAP looks at; got {max_points}")
     embeddings, ids, labels = read_points(run)
@@ -122,7 +123,7 @@ def write_projection(path: Path, ids: NDArray[np.object_], points: Floats, param
     import pyarrow as pa  # type: ignore[import-untyped]
     import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
-    from labkit.runs.files import atomic
+    from labkit.base.files import atomic
 
     columns = {"id": pa.array(ids, pa.string()), "x": pa.array(points[:, 0]), "y": pa.array(points[:, 1])}
     table = pa.table(columns).replace_schema_metadata({"parameters": json.dumps(parameters)})

@@ -7,8 +7,8 @@ import subprocess
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from labkit.base.paths import ROOT
 from labkit.data.dataset import Splits
-from labkit.setup import ROOT
 
 
 def code_version() -> dict[str, Any]:

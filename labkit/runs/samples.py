@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from labkit.base.files import atomic
 from labkit.data.dataset import Dataset
-from labkit.runs.files import atomic
 
 
 def write_samples(path: Path, parts: dict[str, Dataset]) -> None:

@@ -12,6 +12,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from labkit.base.errors import LabkitError
+
 SCHEMA = 1
 STATUSES = ("running", "finished", "interrupted", "failed")
 PROJECTIONS = ("pca", "umap")
@@ -30,7 +32,7 @@ RUN_ID = re.compile(r"[A-Za-z0-9_=+,-][A-Za-z0-9._=+,-]{0,119}")
 MAX_JSON = 16 * 2**20  # bytes; a real run.json has a few thousand
 
 
-class RunError(ValueError):
+class RunError(LabkitError, ValueError):
     """Something about a run that the user can put right; the message says what and how."""
 
 
@@ -66,12 +68,6 @@ SUMMARY: Fields = {
 def is_run_id(name: str) -> bool:
     """Letters, digits and -_.=+, only, at most 120 of them, no dot in front."""
     return RUN_ID.fullmatch(name) is not None
-
-
-def check_one_of(name: str, value: str, choices: tuple[str, ...]) -> None:
-    """One of the named choices; without labkit._validate, which loads torch: listing runs needs none."""
-    if value not in choices:
-        raise RunError(f"{name} must be one of {', '.join(choices)}; got {value!r}")
 
 
 def check_info(info: object) -> list[str]:

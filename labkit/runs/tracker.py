@@ -13,7 +13,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from labkit.runs.files import write_bytes, write_json
+from labkit.base.errors import LabkitError
+from labkit.base.files import write_bytes, write_json
 from labkit.runs.process import process_start
 
 SCHEMA = 1
@@ -96,7 +97,7 @@ def explained(folder: Path) -> Iterator[None]:
         ) from error
 
 
-class WriteError(RuntimeError):
+class WriteError(LabkitError):
     """A run could not be written."""
 
 

@@ -37,7 +37,7 @@ def export_runs(runs: Iterable[Run], path_zip: Path | str) -> list[str]:
 
     Left out is what labkit did not write. A run that is still being written, or damaged, is refused.
     """
-    from labkit.runs.files import atomic
+    from labkit.base.files import atomic
 
     chosen = list(runs)
     if not chosen:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from labkit.runs.files import write_json
+from labkit.base.files import write_json
 from labkit.runs.process import is_alive
 from labkit.runs.schema import KINDS, RunError, is_run_id, read_json
 

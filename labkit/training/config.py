@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from typing import Any
 
-from labkit._validate import check_choice
+from labkit.base.checks import check_choice
 from labkit.base.typed import kinds_of, read_into
 from labkit.data.augment import augment
 from labkit.data.transforms import FileImages

@@ -16,8 +16,8 @@ from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.parallel import DistributedDataParallel
 
-from labkit._validate import check_choice, has_values
-from labkit.losses._common import autocast_off
+from labkit.base.checks import check_choice
+from labkit.base.tensors import autocast_off, has_values
 from labkit.training.distributed import gather_rows, is_distributed, world_size
 
 BATCH_NORM = ("refuse", "freeze")

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from labkit.base.errors import LabkitError
 from labkit.data import SMALL, load
 from labkit.runs.contents import file_of, read_frames, read_samples, read_tensors
 from labkit.runs.read import Run
@@ -92,7 +93,7 @@ def points_of_data(config: Any) -> Points | None:
         if settings.data.get("name") not in SMALL:
             return None
         shown = recorded_points(settings, load(**settings.data))
-    except (TypeError, ValueError, KeyError, RuntimeError, OSError):  # a foreign run's settings, or data that are gone
+    except (LabkitError, TypeError, ValueError, KeyError, RuntimeError, OSError):  # foreign settings, or data gone
         return None
     labels = torch.cat([part.labels for part in shown.values()])
     test = torch.cat([torch.full((len(part),), split != "train") for split, part in shown.items()])

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from labkit.commands.train import group_name, headline
+from labkit.runs.names import group_name
+from labkit.training.report import headline
 
 
 @dataclass(frozen=True)

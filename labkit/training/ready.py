@@ -6,6 +6,7 @@ from importlib import import_module
 
 import torch
 
+from labkit.base.checks import check_choice
 from labkit.data import BENCHMARKS, NAMES
 from labkit.data.files import find, locate
 from labkit.training.config import BASELINES, Config
@@ -30,9 +31,8 @@ def check_loss(config: Config) -> None:
 
 def check_data(config: Config) -> None:
     """A DataError says what to do if files of the data set are not there; their content is not read."""
-    name = config.data.get("name")
-    if name not in NAMES:
-        raise ValueError(f"data.name must be one of {', '.join(NAMES)}; got {name!r}")
+    name = config.data.get("name", "")
+    check_choice("data.name", name, NAMES)
     if name in BENCHMARKS:
         import_module("labkit.data.benchmarks").find(name, config.data.get("root"))
         return

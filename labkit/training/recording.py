@@ -7,8 +7,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from labkit.base.files import write_safetensors
 from labkit.data.dataset import Dataset, Splits
-from labkit.runs.files import write_safetensors
 from labkit.runs.samples import write_samples
 from labkit.runs.tracker import explained
 from labkit.training.config import Config

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from tqdm import tqdm
 
@@ -47,3 +47,11 @@ class Report:
     ) -> None:
         """Leave the terminal tidy."""
         self.bar.close()
+
+
+def headline(summary: dict[str, Any]) -> str:
+    """The result in a few words; without a test, the validation classes."""
+    split = "test" if summary["test"] else "validation"
+    found = summary[split]
+    scores = ", ".join(f"{name} {100 * found[name]:.2f} %" for name in ("R@1", "MAP@R") if name in found)
+    return f"{split} {scores}, {summary['cpu_seconds']:.0f} CPU s"

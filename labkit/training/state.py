@@ -14,9 +14,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from labkit.base.files import write_safetensors
 from labkit.losses.own import card_of
 from labkit.models import build
-from labkit.runs.files import write_safetensors
 from labkit.runs.record import OptimizerConfig
 from labkit.training.config import BASELINES, Config
 from labkit.training.devices import grad_scaler

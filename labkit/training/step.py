@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import clip_grad_norm_
 
+from labkit.base.tensors import autocast_off
 from labkit.data.samplers import key
-from labkit.losses._common import autocast_off
 from labkit.training.config import Config
 from labkit.training.devices import autocast, seed_random
 from labkit.training.distributed import average_gradients, gather_rows, rank, world_size

@@ -166,8 +166,8 @@ require("mean_ap", mean_ap)
 # drawings each, so $R = 19$ for every query. One network, one gallery, k = 10.
 
 # %%
+from labkit.base.paths import RECORDED
 from labkit.runs import open_run, read_embeddings, read_samples
-from labkit.runs.read import RECORDED
 
 run = open_run("omniglot_pnp-dq_s0", RECORDED)
 codes = torch.as_tensor(read_embeddings(run)).double()

@@ -147,8 +147,8 @@ require("safe_temperature", safe_temperature)
 # And which share of the pairs has a slope of at least 1 % of the largest, that is $|s_j - s_i| < 5.3\, \tau$?
 
 # %%
+from labkit.base.paths import RECORDED
 from labkit.runs import open_run, read_embeddings, read_samples
-from labkit.runs.read import RECORDED
 
 for name in ("untrained", "smooth-ap"):
     run = open_run(f"omniglot_{name}_s0", RECORDED)

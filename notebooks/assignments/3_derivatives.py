@@ -339,8 +339,8 @@ require("pnp_batch", pnp_batch)
 # the same in every row of a column; only the batch changes.
 
 # %%
+from labkit.base.paths import RECORDED
 from labkit.runs import open_run, read_embeddings, read_samples
-from labkit.runs.read import RECORDED
 
 for name in ("untrained", "smooth-ap"):
     run = open_run(f"omniglot_{name}_s0", RECORDED)

@@ -333,9 +333,9 @@ for settings in (1, 2, 5, 20):
 import tempfile
 from pathlib import Path
 
+from labkit.base.paths import ROOT
 from labkit.figures.results import results
 from labkit.runs import find_runs
-from labkit.setup import ROOT
 from labkit.training.queue import Job, run_queue
 
 FOLDER = Path(tempfile.mkdtemp()) if labkit.fast() else ROOT / "runs" / "study"  # the dashboard shows runs/, too

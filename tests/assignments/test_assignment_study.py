@@ -8,8 +8,8 @@ import torch
 
 from labkit.assignments.study.class_bootstrap import class_bootstrap
 from labkit.assignments.study.difference_by_seed import T, difference_by_seed
+from labkit.base.paths import RECORDED
 from labkit.runs import compare, find_runs
-from labkit.runs.read import RECORDED
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -22,10 +22,11 @@ from test_embedding_explorer import (
     within,
 )
 
+from labkit.base.paths import RECORDED
 from labkit.explorers.embedding import explorer_data
 from labkit.explorers.embedding.data import nearest
 from labkit.explorers.embedding.groups import first_neighbours
-from labkit.runs.read import RECORDED, read_run
+from labkit.runs.read import read_run
 
 pytestmark = pytest.mark.browser
 RUN = "fashion-mnist-3d_sgsl_label_smoothing=0.1_s0"

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
+from labkit.base.paths import RECORDED
 from labkit.runs import open_run, read_embeddings, read_samples
-from labkit.runs.read import RECORDED
 
 pytestmark = pytest.mark.browser
 APP = Path(__file__).parents[2] / "dashboard" / "app.py"

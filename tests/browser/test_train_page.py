@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from labkit.base.paths import RECORDED
 from labkit.runs.process import is_alive
-from labkit.runs.read import RECORDED, find_runs
+from labkit.runs.read import find_runs
 from labkit.runs.waiting import read_queue
 
 pytestmark = pytest.mark.browser

@@ -3,8 +3,8 @@
 import pytest
 
 from dashboard.parts.text import figure_names, short_names
+from labkit.base.paths import RECORDED
 from labkit.runs import find_runs, table
-from labkit.runs.read import RECORDED
 
 
 def test_the_page_opens_and_says_what_to_do(page, situation):

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from labkit.base.paths import RECORDED
 from labkit.runs import find_runs, open_run, read_embeddings, read_samples
-from labkit.runs.read import RECORDED
 
 RUN = "omniglot_pnp-dq_s0"
 QUERY = "Atlantean/character11/07"

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from labkit.base.paths import RECORDED
 from labkit.explorers.embedding import explorer_data
 from labkit.explorers.embedding.groups import CLASS, CORRECT
 from labkit.runs.project import project
-from labkit.runs.read import RECORDED, read_run
+from labkit.runs.read import read_run
 
 FASHION = "fashion-mnist-3d_sgsl_label_smoothing=0.1_s0"
 TOY = "toy_pnp-dq_layout=ring_s0"

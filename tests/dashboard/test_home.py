@@ -2,9 +2,10 @@
 
 import pytest
 
+from labkit.base.paths import RECORDED
+from labkit.base.words import VERDICTS
 from labkit.runs import find_runs
-from labkit.runs.claims import VERDICTS, findings
-from labkit.runs.read import RECORDED
+from labkit.runs.claims import findings
 
 
 def test_home_opens_and_says_what_this_is(page, situation):

@@ -118,7 +118,7 @@ def test_a_wrong_setting_is_told_and_nothing_can_start(page, root, started, quer
 def test_missing_data_are_told_with_the_command_that_repairs_it(page, monkeypatch, tmp_path, preset):
     monkeypatch.setenv("LABKIT_DATA", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr("labkit.data.files.SYSTEM", tmp_path)
+    monkeypatch.setattr("labkit.base.paths.SYSTEM", tmp_path)
     opened = page("train", preset=preset)
     assert "not found" in opened.warning[0].value
     assert opened.code[0].value == f"python -m labkit data get {preset}"

@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
+from labkit.base.paths import ROOT
 from labkit.commands import data as command
 from labkit.data import NAMES, fashion_mnist, files, omniglot
 from labkit.data.files import File
-from labkit.setup import ROOT
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def empty(tmp_path, monkeypatch):
     """Nothing but what comes with labkit."""
     monkeypatch.setenv("LABKIT_DATA", str(tmp_path / "own"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(files, "SYSTEM", tmp_path / "system")
+    monkeypatch.setattr("labkit.base.paths.SYSTEM", tmp_path / "system")
     return tmp_path
 
 

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from labkit.base.paths import cache, data_folders, shipped
 from labkit.data import files
-from labkit.data.files import DataError, File, cache, checksum, download, find, folders, locate, shipped, verify
+from labkit.data.files import DataError, File, checksum, download, find, locate, verify
 
 BODY = bytes(range(256)) * 1000
 SHA = hashlib.sha256(BODY).hexdigest()
@@ -25,7 +26,7 @@ def world(tmp_path, monkeypatch):
     """Folders of which none holds anything yet."""
     monkeypatch.setenv("LABKIT_DATA", os.pathsep.join([str(tmp_path / "one"), str(tmp_path / "two")]))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(files, "SYSTEM", tmp_path / "system")
+    monkeypatch.setattr("labkit.base.paths.SYSTEM", tmp_path / "system")
     return tmp_path
 
 
@@ -68,7 +69,7 @@ def leftovers(folder):
 
 
 def test_folders_come_in_order_labkit_data_own_system_cache(world):
-    assert folders() == [world / "one", world / "two", shipped(), world / "system", world / "cache/labkit"]
+    assert data_folders() == [world / "one", world / "two", shipped(), world / "system", world / "cache/labkit"]
 
 
 def test_without_settings_the_cache_is_in_the_home_folder(monkeypatch):

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
+from labkit.base.paths import ROOT
 from labkit.data import NAMES, Splits, load
-from labkit.setup import ROOT
 
 
 def test_the_names_are_the_small_sets_then_the_papers_benchmarks():

@@ -13,11 +13,11 @@ import pytest
 import torch
 from PIL import Image
 
+from labkit.base.paths import ROOT
 from labkit.data import emoji as module
 from labkit.data import files
 from labkit.data.emoji import TEST_VENDOR, VALIDATION_VENDORS, VENDORS, contact_sheet, emoji, read
 from labkit.data.files import DataError
-from labkit.setup import ROOT
 
 FOLDER = ROOT / "data" / "emoji"
 

@@ -31,7 +31,7 @@ official = pytest.mark.skipif(
 @pytest.fixture
 def nothing(tmp_path, monkeypatch):
     """No folder has the official files."""
-    monkeypatch.setattr(files, "SYSTEM", tmp_path / "system")
+    monkeypatch.setattr("labkit.base.paths.SYSTEM", tmp_path / "system")
     monkeypatch.setenv("LABKIT_DATA", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path

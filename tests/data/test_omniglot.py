@@ -148,7 +148,7 @@ def miniature(tmp_path, monkeypatch):
     """An official zip of five characters in an otherwise empty world; returns the drawings by name."""
     monkeypatch.setenv("LABKIT_DATA", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(files, "SYSTEM", tmp_path / "system")
+    monkeypatch.setattr("labkit.base.paths.SYSTEM", tmp_path / "system")
     drawings = {}
     path = tmp_path / "images_background.zip"
     with zipfile.ZipFile(path, "w") as archive:

@@ -10,6 +10,8 @@ import pytest
 
 pd = pytest.importorskip("pandas")
 
+from labkit.base import paths  # noqa: E402
+from labkit.base.paths import shipped  # noqa: E402
 from labkit.data import papers  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -120,7 +122,7 @@ def test_row_counts():
 
 
 def test_readme_counts():
-    text = (papers.data_dir() / "README.md").read_text(encoding="utf-8")
+    text = (shipped() / "papers" / "README.md").read_text(encoding="utf-8")
     listed = re.findall(r"^\| (\w+)\.csv \| ([\w-]+) \|.*\| (\d+) \|$", text, flags=re.MULTILINE)
     assert {(paper, table): int(count) for paper, table, count in listed} == {
         (paper, table): count for paper, tables in COUNTS.items() for table, count in tables.items()
@@ -160,8 +162,9 @@ def test_unknown_paper_and_table():
 
 
 def test_installed_wheel_has_its_own_copy(monkeypatch, tmp_path):
-    monkeypatch.setattr(papers, "__file__", str(tmp_path / "labkit" / "data" / "papers.py"))
-    assert papers.data_dir() == (tmp_path / "labkit" / "_data" / "papers").resolve()
+    monkeypatch.setattr(paths, "ROOT", tmp_path)
+    monkeypatch.setattr(paths, "PACKAGE", tmp_path / "labkit")
+    assert shipped() == tmp_path / "labkit" / "_data"
 
 
 def test_citations():

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 
+from labkit.base.paths import RECORDED
 from labkit.explorers.embedding import explore_embeddings, explorer_data
 from labkit.explorers.embedding.data import MOST_COLORS, SHAPES, Grouping, nearest, subset, top, with_neighbours
 from labkit.explorers.embedding.packed import places
@@ -19,7 +20,7 @@ from labkit.explorers.embedding.sheet import NO_SHEET, cut
 from labkit.explorers.embedding.widget import EmbeddingExplorer, book_html
 from labkit.figures import style
 from labkit.runs.project import project, write_projection
-from labkit.runs.read import RECORDED, read_embeddings, read_run, read_samples
+from labkit.runs.read import read_embeddings, read_run, read_samples
 from labkit.runs.schema import RunError
 
 FASHION = RECORDED / "fashion-3d" / "fashion-mnist-3d_sgsl_label_smoothing=0.1_s0"

@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 
 from labkit import metrics
+from labkit.base.paths import RECORDED
 from labkit.figures import metric_agreement, metric_shapes
 from labkit.figures.metrics import recall_over_k
 from labkit.figures.static import small_multiples
 from labkit.runs import find_runs
-from labkit.runs.read import RECORDED
 
 FRAME = pd.DataFrame(
     {"R@1": [0.7, 0.6, 0.5, 0.4], "MAP@R": [0.4, 0.3, 0.1, 0.2], "CSC": [1.0, 2.0, 3.0, 4.0]},

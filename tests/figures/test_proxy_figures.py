@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 import torch
 
+from labkit.base.paths import RECORDED
 from labkit.figures import batches, proxies, settings
 from labkit.figures.static import small_multiples
 from labkit.losses import functional
-from labkit.runs.read import RECORDED, find_runs
+from labkit.runs.read import find_runs
 
 ANGLES = (-60, 0, 90, 210, 255)
 all_losses = pytest.mark.parametrize("loss", proxies.LOSSES)

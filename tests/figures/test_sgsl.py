@@ -9,13 +9,13 @@ import torch
 from torch.nn.functional import normalize
 
 from labkit import metrics
+from labkit.base.paths import RECORDED
 from labkit.figures import sgsl
 from labkit.figures.sphere import printable, sphere
 from labkit.figures.static import small_multiples
 from labkit.losses import functional
 from labkit.losses.softmax import norm_softmax_floor
 from labkit.runs import open_run
-from labkit.runs.read import RECORDED
 
 
 @pytest.mark.parametrize("gamma", [1.0, 5.0, 30.0])

@@ -5,12 +5,12 @@ import pytest
 import torch
 
 from labkit import losses, metrics
+from labkit.base.paths import RECORDED
 from labkit.data.toy import LAYOUTS
 from labkit.figures import pnp, toy, toy_frames
 from labkit.figures.merged import drops
 from labkit.figures.static import small_multiples
 from labkit.runs import find_runs
-from labkit.runs.read import RECORDED
 
 CENTRES = torch.tensor([[1.0, 0.0], [0.0, 2.0], [-3.0, 0.0], [0.0, -1.0]])
 LABELS = torch.arange(4).repeat_interleave(10)

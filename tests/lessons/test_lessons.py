@@ -8,10 +8,10 @@ from pathlib import Path
 import jupytext
 import pytest
 
+from labkit.base.paths import ROOT
 from labkit.book import notebooks
 from labkit.lessons.exercises import LESSONS
 from labkit.lessons.overview import table_of_lessons, verdict_counts
-from labkit.setup import ROOT
 
 SOURCES = sorted((ROOT / "notebooks").glob("*.py"))
 RIGHT_ANSWERS = Path(__file__).parent / "right_answers"

@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from labkit import metrics
-from labkit.losses._common import unit_rows
+from labkit.base.tensors import unit_rows
 from labkit.metrics import ranks as ranks_module
 from labkit.metrics.ties import expected_metrics
 

@@ -5,8 +5,8 @@ import torch
 from torch import nn
 
 from labkit import models
+from labkit.base.files import write_safetensors
 from labkit.models.weights import load_weights, read_state
-from labkit.runs.files import write_safetensors
 
 
 class Marker:

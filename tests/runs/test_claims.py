@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from labkit.base.words import VERDICTS
 from labkit.data import papers
-from labkit.runs.claims import CLAIMS, VERDICTS, Claim, Comparison, evidence, findings, verdict
+from labkit.runs.claims import CLAIMS, Claim, Comparison, evidence, findings, verdict
 from labkit.runs.compare import PairedDifference
 from labkit.runs.read import find_runs
 

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from run_folders import make_run
 
+from labkit.base.words import is_share, with_interval
 from labkit.runs import RunError, curves, find_runs, paired_difference, table, to_csv, to_latex
-from labkit.runs.compare import bootstrap_interval, escape_latex, is_share, t_interval, with_interval
+from labkit.runs.compare import bootstrap_interval, escape_latex, t_interval
 
 VALUES = st.lists(st.floats(0, 1), min_size=2, max_size=6)
 
@@ -57,7 +58,7 @@ def test_other_splits_and_metrics_are_read_and_unknown_ones_refused(tmp_path):
     assert table(runs, "R@1", "validation")["mean"].tolist() == pytest.approx([0.6])
     assert table(runs, "MAP@R")["mean"].tolist() == pytest.approx([0.25])
     assert table(runs, "nothing").empty
-    with pytest.raises(RunError, match="split must be one of test, validation, test_last; got 'train'"):
+    with pytest.raises(ValueError, match="split must be one of 'test', 'validation', 'test_last'; got 'train'"):
         table(runs, split="train")
 
 

@@ -141,7 +141,7 @@ def test_runs_that_cannot_be_projected_say_why(tmp_path):
     with pytest.raises(RunError, match="embeddings.safetensors is missing"):
         project(read_run(folder))
     run = read_run(add_arrays(folder, n=20))
-    with pytest.raises(RunError, match="methods must be one of pca, umap; got 'tsne'"):
+    with pytest.raises(ValueError, match="methods must be one of 'pca', 'umap'; got 'tsne'"):
         project(run, ["tsne"])
     with pytest.raises(RunError, match="max_points must be above 15"):
         project(run, max_points=3)

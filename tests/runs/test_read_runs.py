@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from run_folders import add_arrays, info_of, make_run, own_process, summary_of
 from safetensors.torch import save_file
 
+from labkit.base.paths import ROOT
 from labkit.runs import RunError, find_runs, open_run, read_metrics
 from labkit.runs.contents import read_embeddings, read_frames, read_projection, read_samples
 from labkit.runs.process import is_alive
 from labkit.runs.read import read_run
 from labkit.runs.schema import INFO, check_info, check_summary, is_run_id
-from labkit.setup import ROOT
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
@@ -401,7 +401,7 @@ def test_a_projection_that_is_not_there_says_how_to_make_it(tmp_path):
     run = read_run(make_run(tmp_path, "a-s0"))
     with pytest.raises(RunError, match="python -m labkit project a-s0"):
         read_projection(run, "pca")
-    with pytest.raises(RunError, match="must be one of pca, umap"):
+    with pytest.raises(ValueError, match="name must be one of 'pca', 'umap'"):
         read_projection(run, "../../etc/passwd")
 
 

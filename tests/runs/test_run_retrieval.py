@@ -9,9 +9,9 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
+from labkit.base.paths import RECORDED
 from labkit.metrics.from_ranks import metrics_from_ranks
 from labkit.runs import RunError, find_runs, open_run, read_embeddings, read_run, read_samples
-from labkit.runs.read import RECORDED
 from labkit.runs.retrieval import KS, Points, find, measure, per_query, read_points, same_data
 
 RECORDED_RUNS = ("omniglot_pnp-dq_s0", "emoji_untrained_s0", "toy_pnp-ib_layout=random_s0")

@@ -8,10 +8,10 @@ import sys
 import pytest
 from run_folders import add_arrays, bytes_of, make_run, own_process
 
+from labkit.base.paths import ROOT
 from labkit.commands.runs import register
 from labkit.runs import find_runs
 from labkit.runs.read import read_run
-from labkit.setup import ROOT
 
 
 @pytest.fixture

@@ -4,10 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from labkit.base.paths import RECORDED
 from labkit.base.titles import PHRASES, TITLES
 from labkit.losses import CATALOG
 from labkit.runs.presets import preset_names
-from labkit.runs.read import RECORDED, find_runs
+from labkit.runs.read import find_runs
 from labkit.runs.schema import is_run_id
 from labkit.runs.variant import Variant, full_key, short_key
 from labkit.training.config import BASELINES, load_config, loss_signature

@@ -41,7 +41,7 @@ def test_an_option_that_the_loss_refuses_is_a_value_error(loss, settings):
 def test_data_that_are_not_there_are_told(monkeypatch, tmp_path):
     monkeypatch.setenv("LABKIT_DATA", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr("labkit.data.files.SYSTEM", tmp_path)
+    monkeypatch.setattr("labkit.base.paths.SYSTEM", tmp_path)
     for preset in preset_names():
         config = load_config(preset)
         if config.data["name"] in ("toy", "fashion-mnist", "emoji"):

@@ -12,7 +12,8 @@ import torch
 
 from labkit import metrics
 from labkit.__main__ import main
-from labkit.commands.train import group_name, measured_weights
+from labkit.commands.train import measured_weights
+from labkit.runs.names import group_name
 from labkit.runs.presets import preset_names
 from labkit.runs.process import is_alive
 

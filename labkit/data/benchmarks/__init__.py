@@ -19,7 +19,8 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
-from labkit._validate import check_choice
+from labkit.base.checks import check_choice
+from labkit.base.paths import given_folders
 from labkit.data.benchmarks import cars196, cub, in_shop, inaturalist, sop, vehicle_id
 from labkit.data.benchmarks.lists import Entry
 from labkit.data.dataset import Dataset, Splits
@@ -89,8 +90,7 @@ def check_options(name: str, options: dict[str, Any]) -> None:
 def find(name: str, root: str | os.PathLike[str] | None) -> Path:
     """The data set's official folder, in root or in the first entry of $LABKIT_DATA that has it."""
     official: str = READERS[name].FOLDER
-    entries = [entry for entry in os.environ.get("LABKIT_DATA", "").split(os.pathsep) if entry]
-    places = [Path(entry) for entry in entries] if root is None else [Path(root)]
+    places = given_folders() if root is None else [Path(root)]
     for place in places:
         if (place / official).is_dir():
             return place / official

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import torch
 
-from labkit._validate import check_choice
+from labkit.base.checks import check_choice
 from labkit.data.benchmarks.lists import Entry, Lists, entry, require_counts, rows, whole
 from labkit.data.samplers import generator
 

@@ -15,12 +15,12 @@ from pathlib import Path
 
 import numpy as np
 
+from labkit.base.files import atomic
 from labkit.data.files import DataError, File, arrays_checksum
 from labkit.data.icons_build.drawing import draw_all, require_renderer, visible
 from labkit.data.icons_build.duplicates import once_in_class, one_name, same_across
 from labkit.data.icons_build.package import fetch_package
 from labkit.data.icons_build.sets import FAMILY, Icon, choose, large_enough, read_icons
-from labkit.runs.files import atomic
 
 FEWEST = (4, 2)  # images of a class, and families that drew them
 FEWEST_WIDE = (2, 1)

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
+from labkit.base.files import atomic
 from labkit.data.files import DataError, File, checksum, download
-from labkit.runs.files import atomic
 
 VERSION = "2.2.535"
 PACKAGE = File(

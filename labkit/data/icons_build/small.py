@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from labkit.runs.files import atomic
+from labkit.base.files import atomic
 
 Arrays = dict[str, np.ndarray]
 

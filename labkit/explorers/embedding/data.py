@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from labkit.base.paths import RECORDED
 from labkit.explorers.embedding.packed import SHAPES as SHAPES
 from labkit.explorers.embedding.packed import pack
 from labkit.explorers.embedding.sheet import NO_SHEET, Sheet, cut, find_sheet
 from labkit.runs.contents import read_embedding_array, read_projection, read_samples
 from labkit.runs.project import stratified
-from labkit.runs.read import RECORDED, Run, open_run
+from labkit.runs.read import Run, open_run
 from labkit.runs.schema import RunError
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from labkit._validate import check_choice
+from labkit.base.checks import check_choice
 from labkit.losses._common import CONVENTIONS, check_reduction
 from labkit.losses.ranking import METHODS
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from torch import Tensor
 
-from labkit._validate import check_not_negative, check_positive
+from labkit.base.checks import check_not_negative, check_positive
 from labkit.losses import proxies
 from labkit.losses.modules.base import Loss, directions
 

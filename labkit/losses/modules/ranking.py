@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from labkit._validate import check_ks, check_positive
+from labkit.base.checks import check_ks, check_positive
 from labkit.losses import pnp
 from labkit.losses.derivative import Derivative, loss_and_derivative
 from labkit.losses.modules.base import Loss

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from labkit._validate import check_not_negative, check_positive
+from labkit.base.checks import check_not_negative, check_positive
 from labkit.losses import softmax
 from labkit.losses.modules.base import Loss, directions
 

@@ -1,11 +1,11 @@
-"""Checks of user input, shared by losses and metrics: each error names the argument and says what was wrong.
+"""What losses and metrics both do with tensors: check them, choose the precision, normalise rows.
 
-Checks that look at values are skipped on the meta device, where tensors have shapes but no values.
+A check's error names the argument. Checks that look at values are skipped on the meta device, where tensors have shapes
+but no values.
 """
 
-import math
-from collections.abc import Iterable
-from numbers import Real
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 
 import torch
 from torch import Tensor
@@ -59,31 +59,33 @@ def check_class_ids(name: str, labels: Tensor, num_classes: int) -> None:
         )
 
 
-def check_positive(name: str, value: float) -> None:
-    """A finite number above zero."""
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < value < math.inf:
-        raise ValueError(f"{name} must be a finite number above 0, got {value!r}")
+def working_precision(x: Tensor) -> Tensor:
+    """fp16 and bf16 are computed in fp32; fp32 and fp64 stay what they are."""
+    return x.float() if x.dtype in HALF_DTYPES else x
 
 
-def check_not_negative(name: str, value: float) -> None:
-    """A finite number, zero or above."""
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= value < math.inf:
-        raise ValueError(f"{name} must be a finite number, 0 or above, got {value!r}")
-
-
-def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
-    """One of the named choices."""
-    if value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}")
-
-
-def check_ks(name: str, ks: Iterable[int]) -> tuple[int, ...]:
-    """A non-empty sequence of whole numbers, 1 or above."""
+@contextmanager
+def autocast_off(x: Tensor) -> Iterator[None]:
+    """Ranks and log-sums need full precision: no autocast, and on a GPU no TF32, around a loss or an evaluation."""
+    kind = x.device.type
+    precision = torch.get_float32_matmul_precision()
+    if kind == "cuda" and precision != "highest":
+        torch.set_float32_matmul_precision("highest")
     try:
-        values = tuple(ks)
-        wrong = any(isinstance(k, bool) or int(k) != k or k < 1 for k in values)
-    except (TypeError, ValueError, OverflowError):  # not a sequence; text, None, NaN or infinity in it
-        raise ValueError(f"{name} must be a sequence of whole numbers, got {ks!r}") from None
-    if not values or wrong:
-        raise ValueError(f"{name} must hold at least one whole number, each 1 or above; got {values!r}")
-    return tuple(int(k) for k in values)
+        active = torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)
+        with torch.autocast(kind, enabled=False) if active else nullcontext():
+            yield
+    finally:
+        if kind == "cuda" and precision != "highest":
+            torch.set_float32_matmul_precision(precision)
+
+
+def unit_rows(x: Tensor) -> Tensor:
+    """x / ‖x‖ for each row; a zero row stays zero and its gradient stays finite (a clamp at 1e-12 would give 1e12)."""
+    norm = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
+    if has_values(x) and bool(((norm < 1e-15) | (norm > 1e15)).any()):
+        # squares of such rows may leave the range of numbers: bring every row near 1 first
+        largest = x.detach().abs().amax(-1, keepdim=True)
+        x = x / torch.where(largest >= torch.finfo(x.dtype).tiny, largest, torch.ones_like(largest))
+        norm = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
+    return x / torch.where(norm > 0, norm, torch.ones_like(norm))

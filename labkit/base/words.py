@@ -1,0 +1,67 @@
+"""Words for people: what a verdict is called and means, and how a number and its interval are written."""
+
+from __future__ import annotations
+
+import math
+
+RIGHT, WRONG = "✓", "✗"
+MARKS = {
+    "held": RIGHT,
+    "mixed": "±",
+    "did not hold": WRONG,
+    "not testable here": "–",
+    "not measured yet": "…",
+}
+VERDICTS = tuple(MARKS)
+RULE = (
+    "Held: the interval lies on the claimed side of zero. Did not hold: our runs do not show the difference, which "
+    "does not prove the opposite."
+)
+SHARES = ("R@", "P@", "AP", "MAP", "nDCG", "MRR", "R-precision", "NMI", "recall-")
+
+
+def right_or_wrong(right: bool) -> str:
+    """A mark that does without colour."""
+    return RIGHT if right else WRONG
+
+
+def with_mark(verdict: str) -> str:
+    """A verdict behind its mark."""
+    return f"{MARKS[verdict]} {verdict}"
+
+
+def is_share(metric: str) -> bool:
+    """Whether a metric lies in 0 … 1 and reads best in per cent."""
+    return metric.startswith(SHARES)
+
+
+def scale_of(metric: str) -> int:
+    """What a metric is multiplied with before people see it: 100 for a share."""
+    return 100 if is_share(metric) else 1
+
+
+def axis_title(metric: str) -> str:
+    """A metric with its unit."""
+    return f"{metric} (%)" if is_share(metric) else metric
+
+
+def with_interval(mean: float, low: float, high: float, scale: float, digits: int | None = None) -> str:
+    """Mean ± half the interval's width, or the mean alone where there is no interval."""
+    digits = (2 if scale == 100 else 4) if digits is None else digits
+    shown = f"{mean * scale:.{digits}f}"
+    return shown if math.isnan(low) else f"{shown} ± {(high - low) / 2 * scale:.{digits}f}"
+
+
+def signed(value: float) -> str:
+    """Two digits with a real minus, and no sign where they are zero."""
+    return f"{value:+.2f}".replace("-", "−") if round(value, 2) else "0.00"
+
+
+def duration(seconds: float | None) -> str:
+    """A time; nothing where none is known."""
+    if seconds is None:
+        return ""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60:02} min"
