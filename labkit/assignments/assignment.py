@@ -24,7 +24,7 @@ class Question:
 
     @property
     def name(self) -> str:
-        """Of the exercise, of the function to write, and of the notebook's cell."""
+        """One name for the exercise, the function to write and the notebook's cell."""
         return self.exercise.name
 
     def cases(self, seed: int) -> list[Case]:
@@ -41,7 +41,7 @@ class Written:
     rubric: tuple[tuple[int, str], ...]
 
     def __post_init__(self) -> None:
-        """The rubric shares out the points."""
+        """Refuse a rubric that does not share out all points."""
         if sum(points for points, _ in self.rubric) != self.points:
             raise ValueError(f"{self.name}: the rubric's points must add up to {self.points}")
 
@@ -57,5 +57,5 @@ class Assignment:
 
     @property
     def points(self) -> int:
-        """In all."""
+        """What all questions are worth together, coded and written."""
         return sum(question.points for question in self.questions) + sum(part.points for part in self.written)

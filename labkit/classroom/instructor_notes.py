@@ -9,7 +9,7 @@ from labkit.assignments.assignment import Assignment, Question, Written
 
 
 def notes_cells(master: Sequence[Any], assignment: Assignment) -> list[Any]:
-    """Markdown cells in the order of the master."""
+    """One Markdown cell for the points, then one for each question and note, in the order of the master."""
     import nbformat
 
     questions = {question.name: question for question in assignment.questions}
@@ -51,7 +51,7 @@ def rubric_of(question: Written, model_answer: str) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """In markdown."""
+    """A table in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(plain(str(entry)) for entry in line) + " |" for line in lines)
 

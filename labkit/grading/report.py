@@ -46,7 +46,7 @@ def harmless(cell: str) -> str:
 
 
 def as_json(row: Graded) -> dict[str, Any]:
-    """All marks of a student."""
+    """A row as JSON holds it: its fields, and the score that follows from them."""
     return asdict(row) | {"score": row.score}
 
 

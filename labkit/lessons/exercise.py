@@ -70,7 +70,7 @@ class Result:
     mistake: str = ""
 
     def _ipython_display_(self) -> None:
-        """The check has shown it already."""
+        """Nothing: the check has shown the feedback already."""
 
 
 def judge(exercise: Exercise, answer: Answer, cases: Sequence[Case] | None = None) -> Result:

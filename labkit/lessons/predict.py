@@ -48,7 +48,7 @@ class Prediction:
         self.box = widgets.VBox([asked, self.choices, self.commit, self.reveal])
 
     def _ipython_display_(self) -> None:
-        """It is on the page already."""
+        """Nothing: `predict` has put the form on the page already."""
 
     def chosen(self, change: Any) -> None:
         """A choice can be committed."""

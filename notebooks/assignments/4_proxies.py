@@ -45,7 +45,7 @@
 # answer that fails only there keeps a part of the points. Texts are marked by a person.
 #
 # **Notation.** $x_i$ is an embedding of class $c_i$, $w_{ck}$ the $k$-th proxy of class $c$; $N$ samples, $C$ classes, at
-# most $K$ proxies a class. $S(x, c)$ is the similarity of a sample to a class.
+# most $K$ proxies per class. $S(x, c)$ is the similarity of a sample to a class.
 
 # %%
 import math
@@ -147,7 +147,7 @@ require("mpa_weights", mpa_weights)
 # %% [markdown]
 # Your two functions are all of MPA's similarity loss: `S.backward(weights)` passes the weights on to samples and
 # proxies. Below, three classes on a circle, with three, one and two clusters in turn. Only the proxies learn, from three
-# random starts. One proxy a class cannot cover the clusters; as many as there are clusters can.
+# random starts. One proxy per class cannot cover the clusters; as many as there are clusters can.
 
 # %%
 from labkit.figures import style
@@ -185,7 +185,7 @@ traces = [points(samples[which == c][::4], c, f"class {c}, samples", size=6) for
 for radius, counts in ((0.45, (1, 1, 1)), (0.75, (3, 1, 2))):
     found = [learn(counts, seed) for seed in range(3)]
     told = ", ".join(f"{right:.0%}" for _, _, right in found)
-    print(f"proxies a class {counts}: nearest to their own class, for three starts: {told} of the samples")
+    print(f"proxies per class {counts}: nearest to their own class, for three starts: {told} of the samples")
     v, exists, _ = found[0]
     for c in range(3):
         at = radius * torch.nn.functional.normalize(v[c][exists[c]], dim=1)
@@ -196,7 +196,7 @@ fig.update_yaxes(range=[-1.2, 1.2], visible=False, scaleanchor="x")
 labkit.show(
     fig,
     "Samples of three classes on a circle, in six clusters, and inside it the proxies after training (stars): on the "
-    "inner ring with one proxy a class, on the outer ring with as many as the class has clusters. There each cluster "
+    "inner ring with one proxy per class, on the outer ring with as many as the class has clusters. There each cluster "
     "has a proxy of its class; the single proxy of a class cannot be at two or three places.",
 )
 
@@ -280,9 +280,9 @@ def enters_gradient(labels: Tensor, num_classes: int, loss: str) -> Tensor:
         return same_class & same_kind
     if loss == "mpa-dw":  # a logarithm for the own class of a sample, one for the others
         return same_sample & same_kind
-    if loss == "mpa-ap":  # one logarithm a sample
+    if loss == "mpa-ap":  # one logarithm per sample
         return same_sample
-    if loss == "soft-triple":  # one logarithm a sample; with one class the loss is −log 1
+    if loss == "soft-triple":  # one logarithm per sample; with one class the loss is −log 1
         return same_sample & (C > 1)
     # ProxyNCA is linear in the own similarity, and with two classes in the other one as well
     return same_sample & ~own[:, None] & ~own & (C > 2)
@@ -357,7 +357,7 @@ print(f"all 32 of different classes: {math.exp(-math.comb(32, 2) * same_class):.
 # %% [markdown]
 # ## 4. How many proxies work? (7 points, about 40 minutes)
 #
-# Ten proxies a class cost ten times as much. Do they all learn? Let $s_{ick} = x_i \cdot w_{ck}$ be given, (N, C, K); every
+# Ten proxies per class cost ten times as much. Do they all learn? Let $s_{ick} = x_i \cdot w_{ck}$ be given, (N, C, K); every
 # proxy exists. $S(x_i, c)$ is the soft maximum of question 1 over $k$, and $L$ is MPA of question 2 without the
 # regulariser. A proxy's share of the gradient of its class is
 #

@@ -115,7 +115,7 @@ MISTAKES = (
     ),
     Mistake(
         "mpa one logarithm",
-        "MPA has two logarithms a class, one for its own samples and one for the others.",
+        "MPA has two logarithms per class, one for its own samples and one for the others.",
         instead(mpa=lambda i, c, own: pairs(c)),
     ),
     Mistake(
@@ -128,7 +128,7 @@ MISTAKES = (
     ),
     Mistake(
         "mpa-dw one logarithm",
-        "MPA-DW has two logarithms a sample: its own class stands alone.",
+        "MPA-DW has two logarithms per sample: its own class stands alone.",
         instead(mpa_dw=lambda i, c, own: pairs(i)),
     ),
     Mistake(
@@ -138,7 +138,7 @@ MISTAKES = (
     ),
     Mistake(
         "mpa-ap two logarithms",
-        "MPA-AP has one logarithm a sample: own class and others stand together.",
+        "MPA-AP has one logarithm per sample: own class and others stand together.",
         instead(mpa_ap=lambda i, c, own: pairs(i) & pairs(own)),
     ),
     Mistake(

@@ -154,7 +154,7 @@ MISTAKES = (
         "The sums run over classes for each sample; MPA sums over samples for each class.",
         lambda similarity, labels, alpha, delta: sum(parts(similarity, labels, alpha, delta, 1)[:2]) / len(similarity),
     ),
-    Mistake("all pairs", "Own class and others share one logarithm: that is MPA-AP. MPA has two a class.", all_pairs),
+    Mistake("all pairs", "Own class and others share one logarithm: that is MPA-AP. MPA has two per class.", all_pairs),
     Mistake(
         "alone", "Every pair is treated alone: the denominator sums over all samples in the same logarithm.", alone
     ),

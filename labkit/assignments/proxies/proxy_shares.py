@@ -16,7 +16,7 @@ TASK = (
 
 
 def public_cases() -> list[Case]:
-    """Several γ, one proxy a class, and a batch on which nothing pulls or pushes."""
+    """Several γ, one proxy per class, and a batch on which nothing pulls or pushes."""
     S = some_similarities(seeded(8), 6, 3, 4)
     y = torch.tensor([1, 0, 0, 2, 1, 0])
     base = {"similarity": S, "labels": y, "alpha": 4.0, "delta": 0.1}
@@ -30,7 +30,7 @@ def public_cases() -> list[Case]:
 
 
 def hidden_cases(rng: torch.Generator) -> list[Case]:
-    """Random sizes; one proxy a class, equal similarities, a batch at rest."""
+    """Random sizes; one proxy per class, equal similarities, a batch at rest."""
     cases = []
     for gamma in (0.1, 0.25, 1.0):
         N, C, K = whole(rng, 4, 8), whole(rng, 3, 5), whole(rng, 3, 6)
@@ -42,7 +42,7 @@ def hidden_cases(rng: torch.Generator) -> list[Case]:
     at_rest = torch.where(own_places(S[:, :, 0], y)[..., None], 0.8, -0.8).repeat(1, 1, 3).double()
     return [
         *cases,
-        Case("one proxy a class", {**base, "similarity": S}),
+        Case("one proxy per class", {**base, "similarity": S}),
         Case("five equal proxies", {**base, "similarity": S.repeat(1, 1, 5)}),
         Case("a batch at rest", {**base, "similarity": at_rest, "alpha": 3000.0}, edge=True),
     ]

@@ -51,7 +51,7 @@ def hidden_cases(rng: torch.Generator) -> list[Case]:
 
 
 def cosines(embeddings: Tensor, weight: Tensor) -> Tensor:
-    """(N, C)."""
+    """Cosines (N, C) of the samples with the class vectors."""
     return normalize(embeddings, dim=1) @ normalize(weight, dim=1).T
 
 

@@ -187,7 +187,7 @@ def shared(plain: Scores, merged: Scores) -> list[tuple[float, float]]:
 
 
 def mean(values: list[float]) -> float:
-    """The mean."""
+    """Arithmetic mean of a list."""
     return sum(values) / len(values)
 
 

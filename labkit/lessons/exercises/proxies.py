@@ -18,7 +18,7 @@ def similarity_cases() -> list[Case]:
         Case("3 classes, 4 proxies, γ = 0.1", {"x": x, "w": w, "gamma": 0.1}),
         Case("3 classes, 4 proxies, γ = 1", {"x": x, "w": w, "gamma": 1.0}),
         Case("sharp, γ = 0.001", {"x": x, "w": w, "gamma": 0.001}),
-        Case("one proxy a class", {"x": x, "w": w[:, :1], "gamma": 0.1}),
+        Case("one proxy per class", {"x": x, "w": w[:, :1], "gamma": 0.1}),
         Case("one class", {"x": unit(seeded(3), 5), "w": w[:1], "gamma": 0.2}),
         Case("coincident proxies", {"x": x, "w": w[:, :1].repeat(1, 3, 1), "gamma": 0.1}),
     ]

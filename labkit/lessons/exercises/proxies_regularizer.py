@@ -12,13 +12,13 @@ from labkit.losses.class_similarity import proxy_regularizer
 
 
 def regularizer_cases() -> list[Case]:
-    """Ordinary proxies, one a class, coincident and opposite ones."""
+    """Ordinary proxies, one per class, coincident and opposite ones."""
     v = 2 * normal(seeded(6), 3, 4, 5)
     axis = torch.eye(5, dtype=torch.float64)
     return [
         Case("3 classes, 4 proxies", {"v": v}),
         Case("2 classes, 2 proxies", {"v": v[:2, :2]}),
-        Case("one proxy a class", {"v": v[:, :1]}),
+        Case("one proxy per class", {"v": v[:, :1]}),
         Case("coincident proxies", {"v": torch.stack([axis[[0, 0, 1]], axis[[2, 3, 4]]])}),
         Case("all coincident", {"v": 2 * axis[[1, 1, 1]][None]}),
         Case("opposite proxies", {"v": torch.stack([axis[0], -axis[0]])[None]}),
@@ -26,7 +26,7 @@ def regularizer_cases() -> list[Case]:
 
 
 def regularizer(v: Tensor) -> Tensor:
-    """MPA Eq. 3 of normalised v; 0 for one proxy a class, gradient 0 at coincident ones."""
+    """MPA Eq. 3 of normalised v; 0 for one proxy per class, gradient 0 at coincident ones."""
     return proxy_regularizer(F.normalize(v, dim=-1))
 
 
@@ -43,7 +43,7 @@ def divisor(v: Tensor) -> int:
 
 
 def unless_one(v: Tensor, value: Tensor) -> Tensor:
-    """0 for one proxy a class, whose sum is empty."""
+    """0 for one proxy per class, whose sum is empty."""
     return value / divisor(v) if v.shape[1] > 1 else value
 
 
@@ -55,12 +55,12 @@ REGULARIZER = Exercise(
     (
         Mistake(
             "as printed",
-            "NaN twice: 0/0 for one proxy a class, and √ has an infinite slope at coincident proxies.",
+            "NaN twice: 0/0 for one proxy per class, and √ has an infinite slope at coincident proxies.",
             lambda v: torch.sqrt(2 - 2 * cosines(v)).sum() / divisor(v),
         ),
         Mistake(
             "one proxy",
-            "One proxy a class has no pairs: Eq. 3 is 0/0 there. Return 0.",
+            "One proxy per class has no pairs: Eq. 3 is 0/0 there. Return 0.",
             lambda v: regularizer(v) / (1 if v.shape[1] > 1 else 0),
         ),
         Mistake(

@@ -170,7 +170,7 @@ COUNT = Exercise(
         ),
         Mistake(
             "neighbours only",
-            "m − 1 virtual samples a class: only neighbours are mixed, not all pairs.",
+            "m − 1 virtual samples per class: only neighbours are mixed, not all pairs.",
             lambda class_sizes: sum(m + m - 1 for m in class_sizes),
         ),
         Mistake(
