@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from labkit.explorers.modules import joined
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
-
-SCRIPT = Path(__file__).with_name("live.js")
 
 
 class LiveFigure:
@@ -84,9 +83,9 @@ def view_class() -> Any:
     import traitlets
 
     class FigureView(anywidget.AnyWidget):  # type: ignore[misc]
-        """A figure, drawn by the script beside this file."""
+        """A figure, drawn by `web/figure.js`."""
 
-        _esm = SCRIPT.read_text(encoding="utf-8")
+        _esm = joined("figure.js")
         spec = traitlets.Unicode().tag(sync=True)
         library = traitlets.Instance(anywidget.AnyWidget).tag(sync=True, **widgets.widget_serialization)
 

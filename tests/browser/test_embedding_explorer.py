@@ -7,15 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import import_module
 from PIL import Image
 
 from labkit.explorers.embedding.data import ExplorerData, nearest
 from labkit.explorers.embedding.packed import places as where
 from labkit.explorers.embedding.sheet import Sheet
-from labkit.explorers.embedding.widget import book_html, module
+from labkit.explorers.embedding.widget import book_page
 
 pytestmark = pytest.mark.browser
-MARGIN = 26  # of explorer.js
+MARGIN = 26  # of viewport.js
 # widths of the explorer's column and device pixels in one of CSS; five lassos in each: forty
 LOOKS = [(640, 1), (901, 1.5), (1024, 1.25), (1130, 1), (619.3125, 1), (803.77, 1.5), (742.4, 2), (1111.1, 1.25)]
 LASSOS = 5
@@ -49,7 +50,7 @@ def data():
 def put(page, *panels, width=619.3125, height=460, look=""):
     """The explorers in an otherwise empty page, at an odd place of an odd width."""
     style = f"margin: 13.37px 0 0 21.7px; width: {width}px"
-    page.set_content(f'<body style="margin: 0; {look}"><div style="{style}">{book_html(panels, height)}</div></body>')
+    page.set_content(f'<body style="margin: 0; {look}"><div style="{style}">{book_page(panels, height)}</div></body>')
     page.locator(".labkit-embedding[data-pictures=shown]").nth(len(panels) - 1).wait_for()
     page.wait_for_timeout(100)
 
@@ -364,10 +365,21 @@ def test_hostile_names_stay_text(page):
 
 def test_what_is_rendered_before_it_is_attached_gets_its_colours(page, data):
     # JupyterLab does so with all but the first widget of a row
-    html = book_html([data]).replace(
-        "render({ model, el });", "el.remove(); render({ model, el }); setTimeout(() => box.append(el), 200);"
+    put(page, data, look="background: #fff; color: #222")
+    page.evaluate("""() => {
+        const box = document.querySelector('.labkit-embeddings');
+        window.model = box.querySelector(':scope > div').model;
+        box.querySelector(':scope > div').remove();
+    }""")
+    import_module(
+        page,
+        "embedding/explorer.js",
+        """({ render }) => {
+        const el = Object.assign(document.createElement('div'), { model: window.model });
+        render({ model: window.model, el });
+        setTimeout(() => document.querySelector('.labkit-embeddings').append(el), 200);
+    }""",
     )
-    page.set_content(f'<body style="background: #fff; color: #222"><div>{html}</div></body>')
     page.locator(".labkit-embedding[data-theme=light][data-pictures=shown]").wait_for()
     assert page.locator(".stage").evaluate("e => getComputedStyle(e).borderTopColor") != "rgb(34, 34, 34)"
     page.mouse.click(*np.round(places(page, data)[5]))
@@ -378,17 +390,18 @@ def test_leaving_cleans_up(page, data):
     put(page, data)
     page.evaluate("""() => {
         window.counts = {};
-        const model = { get: () => undefined, set() {}, save_changes() {},
+        window.probe = { get: () => undefined, set() {}, save_changes() {},
           on: (name) => { counts[name] = (counts[name] ?? 0) + 1; }, off: (name) => { counts[name] -= 1; } };
-        window.probe = model;
     }""")
-    page.add_script_tag(
-        type="module",
-        content=module().replace("export default", "window.done =")
-        + "window.leave = done.render({ model: probe, el: document.body });",
+    import_module(
+        page,
+        "embedding/explorer.js",
+        """({ render }) => {
+        window.leave = render({ model: window.probe, el: document.body });
+    }""",
     )
-    page.wait_for_function("typeof window.leave === 'function'")
     assert page.locator(".labkit-embedding").count() == 2
+    assert set(page.evaluate("Object.values(counts)")) == {1}
     page.evaluate("leave()")
     assert page.locator(".labkit-embedding").count() == 1
     assert set(page.evaluate("Object.values(counts)")) == {0}

@@ -17,7 +17,7 @@ from labkit.explorers.embedding.data import MOST_COLORS, SHAPES, Grouping, neare
 from labkit.explorers.embedding.packed import places
 from labkit.explorers.embedding.picture import still
 from labkit.explorers.embedding.sheet import NO_SHEET, cut
-from labkit.explorers.embedding.widget import EmbeddingExplorer, book_html
+from labkit.explorers.embedding.widget import EmbeddingExplorer, book_page
 from labkit.figures import style
 from labkit.runs.project import project, write_projection
 from labkit.runs.read import read_embeddings, read_run, read_samples
@@ -50,7 +50,7 @@ def displayed(monkeypatch):
 
 
 def unpacked(packed):
-    """The packed points, read the way explorer.js reads them."""
+    """The packed points, read the way points.js reads them."""
     (length,) = struct.unpack_from("<I", packed)
     head = json.loads(packed[4 : 4 + length])
     n, at, arrays = head["n"], 4 + length, {}
@@ -229,9 +229,11 @@ def test_the_book_gets_points_pictures_and_script_in_one_piece(displayed, monkey
     html = displayed[0].data
     assert "Two &lt;runs&gt;." in html
     spec = json.loads(re.search(r'json">(.*?)</script>', html)[1])
-    assert len(spec["sheets"]) == 1  # shared
-    assert spec["explorers"][0]["group"] == spec["explorers"][1]["group"] != ""
-    head, arrays = unpacked(base64.b64decode(spec["explorers"][0]["points"]))
+    first, second = spec["models"]
+    assert first == second  # a run beside itself: all bytes are there once
+    assert len(spec["bytes"]) == 2
+    assert first["values"]["group"] != ""
+    head, arrays = unpacked(base64.b64decode(spec["bytes"][first["bytes"]["points"]]))
     assert len(head["ids"]) == 1000
     assert arrays["near"].shape == (1000, 10)
     assert "http" not in html.replace("http://www.w3.org", "")
@@ -239,7 +241,7 @@ def test_the_book_gets_points_pictures_and_script_in_one_piece(displayed, monkey
 
 def test_hostile_names_reach_no_markup(fashion):
     data = replace(fashion, title=HOSTILE, classes=(HOSTILE, *fashion.classes[1:]), ids=(HOSTILE, *fashion.ids[1:]))
-    html = book_html([data])
+    html = book_page([data])
     assert "onerror" not in html  # only in base64
     assert html.count("</script>") == 2
     still([data]).savefig("/dev/null", format="png")  # dollar signs are no formula

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -69,6 +70,7 @@ class Film:
         head = {
             "title": self.title, "steps": self.steps, "words": words, "classes": self.classes,
             "n": len(self.labels), "d": self.frames.shape[2], "splits": list(self.splits),
+            "kind": "sphere" if self.turns else "circles",
             "colors": [COLORS[k % len(COLORS)] for k in number], "shapes": [SHAPES[k % len(SHAPES)] for k in number],
         }  # fmt: skip
         part = np.argmax(np.stack(list(self.splits.values())), axis=0)
@@ -76,9 +78,21 @@ class Film:
         return joined(head, {"frames": whole, "labels": smallest(self.labels), "part": smallest(part)})
 
     @cached_property
+    def reel(self) -> bytes:
+        """This film alone, with nothing to choose, for the player."""
+        return reel({(): self}, [])
+
+    @cached_property
     def digest(self) -> str:
-        """The name of the bytes, by their content."""
-        return sha256(self.packed).hexdigest()
+        """The name of those bytes, by their content."""
+        return sha256(self.reel).hexdigest()
+
+
+def reel(films: Mapping[tuple[str, ...], Film], menus: Sequence[Mapping[str, Any]]) -> bytes:
+    """Films by what is chosen in the menus; a menu has a label, its values and the one to start with."""
+    packed = [film.packed for film in films.values()]
+    listed = [{"key": key, "size": len(content)} for key, content in zip(films, packed)]
+    return joined({"menus": menus, "films": listed}, {"bytes": np.frombuffer(b"".join(packed), np.uint8)})
 
 
 def read_film(run: Run) -> Film | None:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from labkit.explorers.columns import side_by_side
 from labkit.explorers.embedding.data import ExplorerData, nearest
 from labkit.explorers.embedding.groups import matching
+from labkit.explorers.hosts import EMBEDDING, FILM, streamlit_blob, streamlit_component
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from labkit.explorers.embedding.film import Film
 
-HERE = Path(__file__).parent
 LEAST = 370  # pixels of a panel beside another
 
 
@@ -32,7 +28,7 @@ def embedding_explorer(
     """
     import streamlit as st
 
-    explorer, blob, _ = components()
+    explorer, blob = streamlit_component(EMBEDDING), streamlit_blob()
     selected = [str(name) for name in st.session_state.setdefault(selection_key(key), [])]
     sheets: dict[str, bytes] = {}
     with st.container(gap=None):  # what keeps the bytes takes no room
@@ -88,7 +84,7 @@ def film_player(*films: Film, key: str, view: dict[str, int | None], height: int
     """
     import streamlit as st
 
-    _, blob, player = components()
+    player, blob = streamlit_component(FILM), streamlit_blob()
     kept = f"{key}.view"
     now: dict[str, int | None] = st.session_state.setdefault(kept, view)
     with st.container(gap=None):
@@ -96,11 +92,11 @@ def film_player(*films: Film, key: str, view: dict[str, int | None], height: int
             with column:
                 player(
                     key=part(key, number),
-                    data={"film": film.digest, "height": height, "group": key, **now},
+                    data={"films": film.digest, "height": height, "group": key, **now},
                     on_view_change=lambda number=number: take_view(key, number),
                 )
         for number, film in enumerate(films):
-            blob(key=f"{part(key, number)}.film", data=film.digest.encode() + film.packed)
+            blob(key=f"{part(key, number)}.film", data=film.digest.encode() + film.reel)
     return dict(st.session_state[kept])
 
 
@@ -113,21 +109,3 @@ def take_view(key: str, number: int) -> None:
         name: value for name, value in found.items() if isinstance(value, int) and name in ("step", "turn", "tilt")
     }
     st.session_state[f"{key}.view"] = st.session_state[f"{key}.view"] | whole
-
-
-@cache
-def components() -> tuple[Callable[..., Any], ...]:
-    """The explorer, the keeper of bytes and the film, registered once a process."""
-    import streamlit as st
-
-    explorer, adapter, blob, film = (
-        (HERE / name).read_text(encoding="utf-8")
-        for name in ("explorer.js", "streamlit.js", "streamlit_blob.js", "film.js")
-    )
-    shared = explorer.replace("export default { render };", "")  # a module has one default
-    make = st.components.v2.component
-    return (
-        make("labkit_embedding_explorer", js=shared + adapter),
-        make("labkit_blob", js=blob),
-        make("labkit_film", js=shared + film),
-    )

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import base64
-import json
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from labkit.base.mode import mode
 from labkit.explorers.embedding.data import ExplorerData, explorer_data, nearest, with_neighbours
 from labkit.explorers.embedding.picture import still
+from labkit.explorers.hosts import EMBEDDING, book_html
 from labkit.figures.display import caption, display_html, picture
 
 if TYPE_CHECKING:
     from labkit.runs.read import Run
 
-HERE = Path(__file__).parent
 BOOK_POINTS = 1_500
 BOOK_SHEET = 400_000  # bytes
 HEIGHT = 460  # pixels
-GAP = "display: grid; gap: 1.5rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 24rem), 1fr))"
 
 
 def explore_embeddings(
@@ -41,7 +37,7 @@ def explore_embeddings(
         display(picture(still(panels), words, few_colors=True))
         return None
     if mode() == "book":
-        display_html(book_html(panels) + caption(words))
+        display_html(book_page(panels) + caption(words))
         return None
     explorer = EmbeddingExplorer(panels)
     explorer.show(words)
@@ -105,7 +101,8 @@ def widget_class() -> Any:
     class EmbeddingWidget(anywidget.AnyWidget):  # type: ignore[misc]
         """One explorer. `selected` holds ids, `lasso` the corners of the last lasso in data coordinates."""
 
-        _esm = module()
+        _esm = EMBEDDING.module("jupyter")
+        _css = EMBEDDING.css
         points = traitlets.Bytes().tag(sync=True)
         sheet = traitlets.Bytes().tag(sync=True)
         selected = traitlets.List(traitlets.Unicode()).tag(sync=True)
@@ -128,37 +125,9 @@ def widget_class() -> Any:
     return EmbeddingWidget
 
 
-def module() -> str:
-    """The ES module's text."""
-    return (HERE / "explorer.js").read_text(encoding="utf-8")
-
-
-def book_html(panels: Sequence[ExplorerData], height: int = HEIGHT) -> str:
-    """Explorers with their data and their script inside, for a page that is opened from a file."""
+def book_page(panels: Sequence[ExplorerData], height: int = HEIGHT) -> str:
+    """The explorers for a page without Python: each with the neighbours of all its points."""
     group = uuid4().hex if len(panels) > 1 else ""
-    sheets = list(dict.fromkeys(data.sheet.data for data in panels))  # a pair of one data set shares its pictures
-    explorers = [
-        {
-            "points": encoded(with_neighbours(data).packed),
-            "sheet": sheets.index(data.sheet.data),
-            "group": group,
-            "height": height,
-        }
-        for data in panels
-    ]
-    spec = json.dumps({"explorers": explorers, "sheets": [encoded(sheet) for sheet in sheets]}, separators=(",", ":"))
-    script = module() + (HERE / "book.js").read_text(encoding="utf-8")
-    return (
-        f'<div class="labkit-embeddings" style="{GAP}">'
-        f'<script type="application/json">{safe(spec)}</script></div><script type="module">{safe(script)}</script>'
-    )
-
-
-def encoded(data: bytes) -> str:
-    """Bytes as text."""
-    return base64.b64encode(data).decode()
-
-
-def safe(text: str) -> str:
-    """Text that cannot end the script element it stands in."""
-    return text.replace("</", "<\\/")
+    values = {"selected": [], "near": {}, "group": group, "height": height}
+    data = [{"points": with_neighbours(panel).packed, "sheet": panel.sheet.data} for panel in panels]
+    return book_html(EMBEDDING, [values] * len(panels), data)

@@ -1,7 +1,6 @@
 // A component of Streamlit that shows nothing: it keeps large bytes for all explorers of a page, so that they are sent
 // once and not again with every selection. In front of the bytes stands their name, 64 letters.
-const BLOBS = (globalThis.labkitBlobs ??= new Map());
-const BUS = (globalThis.labkitExplorers ??= new EventTarget());
+import { BLOBS, BUS } from "../shared/page.js";
 
 export default function ({ data }) {
   const name = new TextDecoder().decode(data.subarray(0, 64)), bytes = data.slice(64);

@@ -1,0 +1,4 @@
+// The film as an anywidget.
+import { render } from "./film.js";
+
+export default { render };
