@@ -6,6 +6,8 @@ hand finds them by style. The honest measure leaves the query's designer out of 
 
 from __future__ import annotations
 
+import csv
+
 import numpy as np
 import torch
 
@@ -36,11 +38,21 @@ FILES = {
 }
 
 
-def icons(form: str = "whole") -> Splits:
-    """Unseen things, split by a hash of their names: form="whole", "wide" (many more, small classes), "small"."""
+# which things are drawn in one way and which in several: icons_build/kinds.py
+KINDS = File("kinds.csv", "icons", "6216cad010dea5fab823593dbb23b87e64a9e2155fed83b8b1ba918041632a44", shipped=True)
+
+
+def icons(form: str = "whole", train_kinds: str = "all") -> Splits:
+    """Unseen things, split by a hash of their names: form="whole", "wide" (many more, small classes), "small".
+
+    train_kinds: train on "all" things, or on equally many that are drawn in "one" way or in "several" ways.
+    """
     check_choice("form", form, tuple(FILES))
+    check_choice("train_kinds", train_kinds, ("all", "one", "several"))
     data, split = read(FILES[form])
     train, validation, test = (data.keep_classes(np.flatnonzero(split == part).tolist()) for part in range(3))
+    if train_kinds != "all":
+        train = train.keep_classes(classes_of_kind(train, train_kinds))
     return Splits(train=train, validation=validation, test=test, across="designer")
 
 
@@ -64,6 +76,23 @@ def read(file: File) -> tuple[Dataset, np.ndarray]:
         },
     )
     return data, split
+
+
+def classes_of_kind(data: Dataset, kind: str) -> list[int]:
+    """The classes drawn in one way, or in several; as many of either, the largest first, so that sizes are alike."""
+    kinds = read_kinds()
+    size = torch.bincount(data.labels, minlength=data.num_classes).tolist()
+    found = {
+        each: sorted((c for c, name in enumerate(data.class_names) if kinds.get(name) == each), key=lambda c: -size[c])
+        for each in ("one", "several")
+    }
+    return sorted(found[kind][: min(map(len, found.values()))])
+
+
+def read_kinds() -> dict[str, str]:
+    """By name, "one" for a thing that is drawn in one way, "several" for one drawn in several; others are left out."""
+    with locate(KINDS).open(encoding="utf-8", newline="") as file:
+        return {row["name"]: row["kinds"] for row in csv.DictReader(file)}
 
 
 COLUMNS = {"family": "families", "set": "sets", "style": "styles"}  # an index for each drawing, and what it points to

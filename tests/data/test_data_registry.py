@@ -32,7 +32,7 @@ def test_an_unknown_name_is_refused_with_the_known_ones():
         ("fashion-mnist", "subset, per_class, merged"),
         ("omniglot", "merge, validation_alphabets"),
         ("emoji", "split, seed"),
-        ("icons", "form"),
+        ("icons", "form, train_kinds"),
         ("cub", "root, validation, seed, check"),
     ],
 )

@@ -7,6 +7,7 @@ import torch
 from labkit.data import icons as module
 from labkit.data import load
 from labkit.data.files import find
+from labkit.data.icons_build.kinds import kind_of
 
 
 @pytest.fixture(scope="module")
@@ -68,3 +69,29 @@ def test_the_small_form_is_part_of_the_whole(small):
 def test_an_unknown_form_is_refused():
     with pytest.raises(ValueError, match="form must be one of 'small', 'whole', 'wide'; got 'huge'"):
         load("icons", form="huge")
+
+
+def test_training_on_one_kind_or_on_several_has_equally_many_things():
+    one, several = (load("icons", form="small", train_kinds=kinds) for kinds in ("one", "several"))
+    assert one.train.num_classes == several.train.num_classes > 40
+    assert not set(one.train.class_names) & set(several.train.class_names)
+    assert "heart" not in several.train.class_names
+    assert len(one.test) == len(several.test)
+    assert 0.6 < len(one.train) / len(several.train) < 1.6
+
+
+def drawing(shape: str, solid: bool, shift: int) -> np.ndarray:
+    """A ring or a diagonal cross, as an outline or solid, moved a little."""
+    y, x = np.mgrid[:48, :48] - 24 - shift
+    inside = x**2 + y**2 < 180 if shape == "disc" else (abs(x - y) < 6) & (abs(x) < 16)
+    ink = inside if solid else inside & ~(x**2 + y**2 < 120 if shape == "disc" else (abs(x - y) < 4) & (abs(x) < 14))
+    return np.where(ink, 0, 255).astype(np.uint8)
+
+
+def test_outline_and_solid_are_one_kind_and_two_shapes_are_several():
+    discs = [drawing("disc", solid, shift) for solid in (True, False) for shift in range(-2, 3)]
+    bars = [drawing("bar", solid, shift) for solid in (True, False) for shift in range(-2, 3)]
+    assert kind_of(np.stack(discs)) == "one"
+    assert kind_of(np.stack(discs + bars)) == "several"
+    assert kind_of(np.stack(discs[:7])) == ""  # too few to tell
+    assert kind_of(np.full((9, 48, 48), 255, np.uint8)) == ""  # blank paper
