@@ -55,7 +55,8 @@ def outline(image: Array) -> Array:
     edges = ndimage.gaussian_gradient_magnitude(filled, 1.0)
     rows, columns = np.nonzero(ink)
     box = slice(rows.min(), rows.max() + 1), slice(columns.min(), columns.max() + 1)
-    return np.concatenate([brought_to_size(part[box]) for part in (filled, edges)]) / np.sqrt(2, dtype=np.float32)
+    row: Array = np.concatenate([brought_to_size(part[box]) for part in (filled, edges)])
+    return row / np.float32(2**0.5)
 
 
 def brought_to_size(part: Array) -> Array:
