@@ -8,6 +8,7 @@ import pytest
 from icons_package import read, write_package
 
 from labkit.data import files, icons, icons_build
+from labkit.data.icons_build import __main__ as anew
 from labkit.data.icons_build import sets, small
 
 FOLDER = files.shipped() / "icons"
@@ -51,6 +52,27 @@ def test_the_shipped_part_is_what_the_rule_takes_from_the_whole():
     assert {name: array.dtype for name, array in made.items()} == {name: array.dtype for name, array in part.items()}
     assert all(np.array_equal(made[name], part[name]) for name in part)
     same_as_the_whole(part, whole)
+
+
+def test_the_part_and_its_credits_are_made_anew_from_the_whole_and_the_package(tmp_path, monkeypatch, capsys):
+    tarball = write_package(tmp_path / "made.tgz")
+    whole = icons_build.build(tarball, tmp_path / "icons.npz")
+    monkeypatch.setattr(small, "FEWEST_IMAGES", 4)
+    monkeypatch.setattr(small, "FEWEST_FAMILIES", 3)
+    monkeypatch.setattr(small, "SEVERAL_KINDS", "home")
+    monkeypatch.setattr(small, "CLASSES", 1)
+    monkeypatch.setattr(anew, "fetch_package", lambda folder: tarball)
+    monkeypatch.setattr(anew, "locate", lambda file: whole)
+    monkeypatch.setattr(anew, "shipped", lambda: tmp_path)
+    anew.main()
+    part = read(tmp_path / "icons" / "icons48_small.npz")
+    assert part["names"].tolist() == ["home"]
+    credits_ = (tmp_path / "icons" / "ATTRIBUTION.md").read_text("utf-8")
+    assert "4 drawings of 3 icon sets" in credits_
+    assert "| mdi | Mdi | A | Apache-2.0 | https://a | 2 |" in credits_
+    assert "[ISC](https://opensource.org/license/isc-license-txt)" in credits_
+    assert "| ph |" not in credits_
+    assert "4 drawings of 1 classes" in capsys.readouterr().out
 
 
 def test_the_shipped_part_suits_lessons():

@@ -22,6 +22,7 @@ PAGE = """# Who drew the icons
 {drawings:,} drawings of {sets} icon sets. They are the work of the authors below; changed here: drawn small, in grey,
 on white. No author endorses this use. Authors and licences are as the npm package `@iconify/json` 2.2.535 states them:
 {licences}.
+The texts of MIT, ISC and BSD-3-Clause are in LICENCES.md.
 
 | set | title | author | licence | address | drawings |
 |---|---|---|---|---|---:|
