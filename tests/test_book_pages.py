@@ -3,7 +3,8 @@
 import nbformat
 
 from labkit.book import build_book
-from labkit.book.page import markdown, page
+from labkit.book.page import page
+from labkit.lessons.markdown import markdown
 
 
 def test_a_lesson_that_is_not_there_is_named_and_nothing_is_written(tmp_path, capsys):

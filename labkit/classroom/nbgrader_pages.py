@@ -16,7 +16,7 @@ def markdown(text: str) -> str:
     """Markdown as HTML; a student's formula that is not valid LaTeX leaves all formulas of its cell as they are."""
     from nbconvert.filters.markdown_mistune import markdown2html_mistune
 
-    from labkit.book.page import markdown as with_formulas
+    from labkit.lessons.markdown import markdown as with_formulas
 
     try:
         return with_formulas(text)

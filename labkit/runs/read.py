@@ -16,14 +16,8 @@ from typing import Any
 
 from labkit.base.paths import OWN
 from labkit.base.paths import RECORDED as RECORDED  # lessons take it from here
-from labkit.runs.contents import read_embeddings as read_embeddings
-from labkit.runs.contents import read_frames as read_frames
-from labkit.runs.contents import read_metrics as read_metrics
-from labkit.runs.contents import read_projection as read_projection
-from labkit.runs.contents import read_samples as read_samples
 from labkit.runs.process import is_alive
-from labkit.runs.schema import FILES, STATUSES, RunError, check_summary, is_run_id, read_json, run_file
-from labkit.runs.schema import check_info as check_info
+from labkit.runs.schema import FILES, STATUSES, RunError, check_info, check_summary, is_run_id, read_json, run_file
 
 Stamp = tuple[str, ...]
 

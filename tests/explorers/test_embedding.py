@@ -19,8 +19,9 @@ from labkit.explorers.embedding.picture import still
 from labkit.explorers.embedding.sheet import NO_SHEET, cut
 from labkit.explorers.embedding.widget import EmbeddingExplorer, book_page
 from labkit.figures import style
+from labkit.runs.contents import read_embeddings, read_samples
 from labkit.runs.project import project, write_projection
-from labkit.runs.read import read_embeddings, read_run, read_samples
+from labkit.runs.read import read_run
 from labkit.runs.schema import RunError
 
 FASHION = RECORDED / "fashion-3d" / "fashion-mnist-3d_sgsl_label_smoothing=0.1_s0"

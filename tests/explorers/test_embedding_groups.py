@@ -32,8 +32,9 @@ from labkit.explorers.embedding.groups import (
 )
 from labkit.explorers.embedding.picture import still
 from labkit.figures import style
+from labkit.runs.contents import read_frames, read_samples
 from labkit.runs.project import project
-from labkit.runs.read import read_frames, read_run, read_samples
+from labkit.runs.read import read_run
 from labkit.runs.schema import RunError
 
 MEANING = ("right", "wrong")

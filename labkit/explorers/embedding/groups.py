@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from labkit.explorers.embedding.data import ROWS_AT_ONCE, ExplorerData, Grouping
-from labkit.runs.read import Run, read_samples
+from labkit.runs.contents import read_samples
+from labkit.runs.read import Run
 
 if TYPE_CHECKING:
     import pandas as pd
