@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from labkit.data.files import cache, locate, shipped
+from labkit.base.files import write_bytes
+from labkit.base.paths import cache, shipped
+from labkit.data.files import locate
 from labkit.data.icons import FILES
 from labkit.data.icons_build.attribution import attribution
 from labkit.data.icons_build.package import fetch_package, read_collections
 from labkit.data.icons_build.small import small, write
-from labkit.runs.files import write_bytes
 
 
 def main() -> None:
