@@ -6,7 +6,7 @@ else
 VENV_PYTHON := .venv/bin/python
 endif
 
-.PHONY: help setup dashboard lab test bench notebooks book course runs lock clean
+.PHONY: help setup dashboard lab test bench imports notebooks book course runs lock clean
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -26,6 +26,9 @@ test: setup  ## format, lint, type and test everything
 
 bench: setup  ## measure speed and memory side by side with peers
 	@$(VENV_PYTHON) -m labkit bench
+
+imports: setup  ## draw which room imports which, for CONTRIBUTING
+	@$(VENV_PYTHON) -m benchmarks.imports
 
 notebooks: setup  ## execute the lessons and write them with their outputs
 	@$(VENV_PYTHON) -m labkit notebooks

@@ -6,6 +6,7 @@ import pytest
 from importlinter.cli import lint_imports
 
 import labkit
+from benchmarks.imports import edges, picture, rooms
 
 ROOT = Path(labkit.__file__).parents[1]
 HEAVY = {"streamlit", "plotly", "matplotlib", "umap", "sklearn", "scipy", "pandas", "numba", "IPython", "ipywidgets"}
@@ -58,3 +59,14 @@ def test_the_contracts_of_the_house_are_kept(monkeypatch, capsys):
     monkeypatch.setattr(sys, "path", list(sys.path))  # the linter puts the current folder in front
     kept = lint_imports(no_cache=True, no_logo=True)
     assert kept == 0, capsys.readouterr().out
+
+
+def test_the_picture_of_imports_frames_what_the_contract_forbids():
+    found = edges()
+    assert found["losses", "base"] > 5
+    assert ("base", "losses") not in found
+    order = ["benchmarks", "dashboard", *rooms()]
+    assert {room for pair in found for room in pair} <= set(order)
+    drawn = picture(order, {("losses", "base"): 3, ("base", "losses"): 1})
+    assert drawn.count('stroke-width="3"') == 1
+    assert "losses imports base (3)" in drawn
