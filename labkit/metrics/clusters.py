@@ -159,3 +159,14 @@ def nmi(embeddings: Tensor, labels: Tensor, seed: int = 0) -> float:
         raise ImportError("NMI needs a k-means: install scikit-learn with `pip install labkit[clusters]`") from None
     found = KMeans(clusters, n_init=1, random_state=seed).fit_predict(points)
     return normalized_mutual_information(index.cpu(), torch.as_tensor(found, dtype=torch.int64))
+
+
+def mean_norm(embeddings: Tensor) -> float:
+    """Norm of the mean unit embedding (N, D): 0 where they are spread about the origin, 1 where all point one way.
+
+    A value near 1 tells a collapse that a results table hides: whatever the loss, neighbours are then found among
+    rounding errors of almost equal vectors.
+    """
+    check_float_matrix("embeddings", embeddings)
+    total = sum(unit_rows(rows.double()).sum(0) for rows in embeddings.detach().split(PART))
+    return float(torch.linalg.vector_norm(torch.as_tensor(total)) / len(embeddings))

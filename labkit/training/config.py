@@ -20,7 +20,7 @@ from labkit.runs.variant import full_key, parse
 BASELINES = ("untrained", "pixels")  # evaluated as they are, without a training step
 SCHEDULES = ("cosine", "constant", "step")
 SAMPLERS = ("balanced", "random")
-WHILE_TRAINING = ("R@1", "R@10", "MAP@R", "nDCG@10", "intra", "inter", "CSC")  # what validation measures
+WHILE_TRAINING = ("R@1", "R@10", "MAP@R", "nDCG@10", "intra", "inter", "CSC", "mean-norm")  # what validation measures
 ACROSS = ("R@1", "MAP@R")  # measured among other designers, too, where the data name them: "R@1 across" in a record
 
 

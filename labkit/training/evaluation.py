@@ -38,6 +38,7 @@ def measure_validation(state: State, splits: Splits, config: Config) -> dict[str
         embeddings, splits.validation.labels.to(embeddings.device), (1, 10),
         progress=False, distributed=is_distributed(),
     )  # fmt: skip
+    found["mean-norm"] = metrics.mean_norm(embeddings)
     return {name: found[name] for name in WHILE_TRAINING} | measure_across(embeddings, splits, splits.validation)
 
 
@@ -62,6 +63,7 @@ def measure_test(state: State, splits: Splits, config: Config) -> dict[str, floa
         gallery_labels=None if against is None else against.labels.to(embeddings.device),
     )  # fmt: skip
     found["CSC-raw"] = metrics.csc(embeddings, labels, normalize=False)
+    found["mean-norm"] = metrics.mean_norm(embeddings)
     return found | measure_across(embeddings, splits, splits.test)
 
 
@@ -73,6 +75,7 @@ def measure_train(state: State, splits: Splits, config: Config, limit: int = 10_
     found = metrics.evaluate(
         embeddings, data.labels.to(embeddings.device), (1, 10), progress=False, distributed=is_distributed()
     )
+    found["mean-norm"] = metrics.mean_norm(embeddings)
     return {name: found[name] for name in WHILE_TRAINING}
 
 

@@ -376,3 +376,14 @@ def test_nmi_of_many_points_uses_faiss(monkeypatch):
     value = metrics.nmi(points, labels)
     assert 0.8 < value <= 1
     assert metrics.nmi(points, labels) == value
+
+
+def test_the_mean_norm_tells_a_collapse():
+    rng = torch.Generator().manual_seed(0)
+    spread = torch.randn(5000, 16, generator=rng)
+    assert metrics.mean_norm(spread) < 0.05
+    collapsed = torch.ones(300, 16) + 1e-3 * torch.randn(300, 16, generator=rng)
+    assert metrics.mean_norm(collapsed) > 0.999
+    rows = torch.nn.functional.normalize(spread[:1500].double(), dim=1)
+    assert metrics.mean_norm(spread[:1500]) == pytest.approx(float(rows.mean(0).norm()), abs=1e-7)
+    assert metrics.mean_norm(-7 * torch.eye(2)) == pytest.approx(2**-0.5)
