@@ -22,7 +22,14 @@ from labkit.metrics.lists import (
     recall_at_k,
     reciprocal_rank,
 )
-from labkit.metrics.strings import edit_distance, edit_distance_table, normalized_edit_distance, total_edit_distance
+from labkit.metrics.strings import (
+    edit_distance,
+    edit_distance_table,
+    edit_distances,
+    evaluate_words,
+    normalized_edit_distance,
+    total_edit_distance,
+)
 
 __all__ = [
     "average_precision_at_k",
@@ -30,8 +37,10 @@ __all__ = [
     "csc",
     "edit_distance",
     "edit_distance_table",
+    "edit_distances",
     "evaluate",
     "evaluate_across",
+    "evaluate_words",
     "inter_class_distance",
     "intra_class_distance",
     "iou",

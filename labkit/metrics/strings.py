@@ -1,4 +1,4 @@
-"""Edit distance between strings or any sequences of hashable symbols, and the two scores that text papers report.
+"""Edit distance between strings or any sequences of hashable symbols, and the scores that text papers report.
 
 The distance counts whole edits, so it is piecewise constant in whatever produced the string: it has no useful gradient.
 """
@@ -91,6 +91,41 @@ def normalized_edit_distance(a: Sequence[Hashable], b: Sequence[Hashable]) -> fl
     return 1.0 - edit_distance(a, b) / longer if longer else 1.0
 
 
+def _words(name: str, value: Sequence[str]) -> list[str]:
+    """A list of strings, or a ValueError that names the argument."""
+    if isinstance(value, str):  # a string is a sequence of strings too: one letter each
+        raise ValueError(f"{name} must be a sequence of strings, got the single string {value!r}")
+    try:
+        words = list(value)
+    except TypeError:
+        raise ValueError(f"{name} must be a sequence of strings, got {type(value).__name__}") from None
+    wrong = {kind.__name__ for kind in set(map(type, words)) if not issubclass(kind, str)}
+    if wrong:
+        raise ValueError(f"{name} must hold strings only, got {', '.join(sorted(wrong))}")
+    return words
+
+
+def _same_length(name: str, value: Sequence[object], other: str, reference: Sequence[object]) -> None:
+    if len(value) != len(reference):
+        raise ValueError(f"{name} must hold one entry for each of {other}: {len(reference)} expected, got {len(value)}")
+
+
+def edit_distances(first: Sequence[str], second: Sequence[str]) -> Codes:
+    """Count the edits between the n-th string of first and the n-th of second, for all n at once (Levenshtein).
+
+    ED_n = `edit_distance(first[n], second[n])`, by rapidfuzz in C++: millions of short pairs a second.
+
+    Both hold N strings; the result is (N,) int64. Only strings: rapidfuzz compares other symbols by their hash.
+    """
+    from rapidfuzz.distance import Levenshtein
+    from rapidfuzz.process import cpdist
+
+    left, right = _words("first", first), _words("second", second)
+    _same_length("second", right, "first", left)
+    distances: Codes = cpdist(left, right, scorer=Levenshtein.distance, dtype=np.int64)
+    return distances
+
+
 def total_edit_distance(predictions: Sequence[Sequence[Hashable]], targets: Sequence[Sequence[Hashable]]) -> int:
     """Add up the edit distances of all predictions to their targets; lower is better.
 
@@ -102,6 +137,27 @@ def total_edit_distance(predictions: Sequence[Sequence[Hashable]], targets: Sequ
     for name, value in (("predictions", predictions), ("targets", targets)):
         if isinstance(value, str):  # a string is a sequence of strings too: one letter each
             raise ValueError(f"{name} must be a sequence of strings, got the single string {value!r}")
-    if len(predictions) != len(targets):
-        raise ValueError(f"predictions must hold one entry per target: {len(targets)} expected, got {len(predictions)}")
+    _same_length("predictions", predictions, "targets", targets)
     return sum(edit_distance(prediction, target) for prediction, target in zip(predictions, targets))
+
+
+def evaluate_words(predictions: Sequence[str], targets: Sequence[str]) -> dict[str, float]:
+    """Measure how well words were read, as the slides' tables do: "Acc", "NED" and "TED".
+
+    Acc = mean_n 1{prediction_n = target_n},  NED = mean_n `normalized_edit_distance`,  TED = `total_edit_distance`
+
+    Slides, tables of LS-ED and FEDS, which print Acc in percent; here it is a share. Higher Acc and NED are better,
+    lower TED. Errata E-SL-6 and E-SL-8: two of the tables' relative gains do not follow from their values. Both
+    arguments hold N strings, N >= 1; letters count as they are, so fold their case before if it should not matter.
+    """
+    read, true = _words("predictions", predictions), _words("targets", targets)
+    _same_length("predictions", read, "targets", true)
+    if not true:
+        raise ValueError("targets is empty: there is no word to average over")
+    distances = edit_distances(read, true)
+    longer = np.array([max(len(a), len(b), 1) for a, b in zip(read, true)])
+    return {
+        "Acc": float((distances == 0).mean()),
+        "NED": float((1 - distances / longer).mean()),
+        "TED": float(distances.sum()),
+    }
