@@ -16,6 +16,7 @@ from labkit.data.transforms import FileImages
 from labkit.runs.presets import preset_content, preset_names, suits_loss
 from labkit.runs.record import FREE, OPTIMIZERS, SECTIONS, Settings
 from labkit.runs.variant import full_key, parse
+from labkit.training.large_batch import BATCH_NORM
 
 BASELINES = ("untrained", "pixels")  # evaluated as they are, without a training step
 SCHEDULES = ("cosine", "constant", "step")
@@ -35,7 +36,7 @@ class Config(Settings):
         check_choice("optimizer.schedule", self.optimizer.schedule, SCHEDULES)
         check_choice("train.select", self.train.select, ("best", "last"))
         check_choice("train.metric", self.train.metric, (*WHILE_TRAINING, *(f"{name} across" for name in ACROSS)))
-        check_choice("batch.batch_norm", self.batch.batch_norm, ("refuse", "freeze"))
+        check_choice("batch.batch_norm", self.batch.batch_norm, BATCH_NORM)
         if self.train.patience and self.train.select == "last":
             raise ValueError('train.patience stops after the best weights, so it needs train.select = "best"')
         if self.record.frames == 1:

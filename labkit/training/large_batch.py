@@ -7,7 +7,7 @@ compute the same thing: hence the care about random numbers and batch normalisat
 """
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
@@ -20,7 +20,7 @@ from labkit.base.checks import check_choice
 from labkit.base.tensors import autocast_off, has_values
 from labkit.training.distributed import gather_rows, is_distributed, world_size
 
-BATCH_NORM = ("refuse", "freeze")
+BATCH_NORM = ("refuse", "freeze", "micro")
 
 
 def large_batch_step(
@@ -36,7 +36,9 @@ def large_batch_step(
 
     batch = (inputs (B, …), labels (B,)). Zero the gradients before and step the optimizer after, as with backward().
     Dropout is exact: each piece sees the same random numbers in both passes. BatchNorm in training mode would mix the
-    pieces' statistics: it is refused, or run with its stored statistics for this step (batch_norm="freeze").
+    pieces' statistics: it is refused, or run with its stored statistics for this step (batch_norm="freeze"), or told to
+    normalise each micro-batch by itself, in both passes alike (batch_norm="micro"): exact for that network, and the
+    statistics do not change with the size of the batch.
     Several processes: the loss is that of the global batch; wrap the model in DistributedDataParallel and start the
     loss's own parameters equal everywhere (same seed): each process gets their whole gradient. Mixed precision: call
     under torch.autocast and, with fp16, give the GradScaler.
@@ -49,10 +51,10 @@ def large_batch_step(
     check_choice("batch_norm", batch_norm, BATCH_NORM)
     if is_distributed() and not isinstance(model, DistributedDataParallel):
         raise ValueError("model must be wrapped in DistributedDataParallel when several processes train together")
-    with frozen_batch_norm(model, batch_norm):
+    with settled_batch_norm(model, batch_norm) as unmoved:
         pieces = inputs.split(micro_batch)
         states, kept = [], []
-        with torch.no_grad():
+        with torch.no_grad(), unmoved():
             for piece in pieces:
                 states.append(random_states(model, inputs))
                 kept.append(model(piece))
@@ -81,25 +83,43 @@ def large_batch_step(
 
 
 @contextmanager
-def frozen_batch_norm(model: nn.Module, how: str) -> Any:
-    """Refuse BatchNorm in training mode, or put it into evaluation mode for a while."""
+def settled_batch_norm(model: nn.Module, how: str) -> Iterator[Callable[[], AbstractContextManager[object]]]:
+    """Refuse BatchNorm in training mode, freeze it for a while, or let it work; gives what the first pass runs in."""
     active = [(name, m) for name, m in model.named_modules() if isinstance(m, _BatchNorm) and m.training]
     if active and how == "refuse":
         raise ValueError(
             f"model has BatchNorm in training mode ({active[0][0] or 'the model itself'}): its statistics would differ "
-            'between micro-batches and the whole batch; pass batch_norm="freeze" to use the stored ones, or replace it '
-            "by GroupNorm or LayerNorm"
+            'between micro-batches and the whole batch; pass batch_norm="freeze" to use the stored ones, "micro" to '
+            "normalise each micro-batch by itself, or replace it by GroupNorm or LayerNorm"
         )
+    modules = [module for _, module in active]
+    if how == "micro":
+        yield lambda: unmoved_statistics(modules)
+        return
     for name, module in active:
         if module.running_mean is None:
             raise ValueError(f"model: {name} keeps no running statistics, so it cannot be frozen")
-    for _, module in active:
+    for module in modules:
         module.eval()
+    try:
+        yield nullcontext
+    finally:
+        for module in modules:
+            module.train()
+
+
+@contextmanager
+def unmoved_statistics(modules: list[_BatchNorm]) -> Iterator[None]:
+    """Each micro-batch passes twice, but must move the running statistics once: not in the first pass."""
+    kept = [(module, module.momentum, module.num_batches_tracked) for module in modules]
+    for module, _, counted in kept:
+        module.momentum = 0.0
+        module.num_batches_tracked = None if counted is None else counted.clone()
     try:
         yield
     finally:
-        for _, module in active:
-            module.train()
+        for module, momentum, counted in kept:
+            module.momentum, module.num_batches_tracked = momentum, counted
 
 
 def random_states(model: nn.Module, inputs: Tensor) -> dict[torch.device, Tensor]:

@@ -120,6 +120,21 @@ def test_frozen_batch_norm_is_exact_and_thawed_again():
         torch.testing.assert_close(a, b, rtol=0, atol=1e-10)
 
 
+def test_batch_norm_of_each_micro_batch_is_exact_and_moves_its_statistics_once():
+    inputs, labels = data()
+    model, reference = with_batch_norm(), with_batch_norm()
+    loss = LOSSES["pnp"]()
+    value = large_batch_step(model, (inputs, labels), loss, 8, batch_norm="micro")
+    expected = one_pass(reference, loss, inputs, labels, 8)
+    torch.testing.assert_close(value, expected.detach(), rtol=0, atol=1e-12)
+    for a, b in zip(gradients(model, loss), gradients(reference, loss), strict=True):
+        torch.testing.assert_close(a, b, rtol=0, atol=1e-10)
+    for (name, a), b in zip(model.state_dict().items(), reference.state_dict().values(), strict=True):
+        torch.testing.assert_close(a, b, msg=name)
+    assert model[1].momentum == 0.1
+    assert int(model[1].num_batches_tracked) == 3
+
+
 def test_batch_norm_without_statistics_cannot_be_frozen():
     model = nn.Sequential(nn.Linear(7, 5), nn.BatchNorm1d(5, track_running_stats=False)).double()
     with pytest.raises(ValueError, match="cannot be frozen"):
