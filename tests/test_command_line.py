@@ -1,93 +1,145 @@
 """The command line and the set-up, as a newcomer uses them."""
 
+import ast
 import shutil
 import socket
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-import labkit.__main__ as command_line
-from labkit import setup
+from labkit import commands
+from labkit.base.errors import LabkitError
 from labkit.book import notebooks
+from labkit.commands import dashboard, main, setup
+from labkit.commands import test as testing
 from labkit.losses import CATALOG
 
 ROOT = Path(__file__).parents[1]
 
 
 def test_losses_lists_every_card_and_shows_one(capsys):
-    assert command_line.main(["losses"]) == 0
+    assert main(["losses"]) == 0
     listed = capsys.readouterr().out
     assert all(name in listed for name in CATALOG)
-    assert command_line.main(["losses", "pnp-iu"]) == 0
+    assert main(["losses", "pnp-iu"]) == 0
     assert "E-PNP-1" in capsys.readouterr().out
 
 
 def test_an_unknown_loss_says_what_to_do(capsys):
-    assert command_line.main(["losses", "nope"]) == 2
+    assert main(["losses", "nope"]) == 2
     assert "python -m labkit losses" in capsys.readouterr().err
 
 
 def test_a_port_that_is_taken_or_none_is_said_before_anything_starts(capsys, monkeypatch):
-    monkeypatch.setattr(command_line, "become", lambda *_: pytest.fail("nothing should be started"))
+    monkeypatch.setattr(dashboard, "become", lambda *_: pytest.fail("nothing should be started"))
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
         port = listener.getsockname()[1]
-        assert command_line.main(["dashboard", "--port", str(port)]) == 2
+        assert main(["dashboard", "--port", str(port)]) == 2
     said = capsys.readouterr()
     assert f"port {port} is taken" in said.err
     assert not said.out
     for wrong in ("99999", "80", "x"):
         with pytest.raises(SystemExit):
-            command_line.main(["dashboard", "--port", wrong])
+            main(["dashboard", "--port", wrong])
         assert "from 1024 to 65535" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there a server is a process of its own")
 def test_a_server_takes_the_place_of_the_command():
-    code = "import labkit.__main__ as c, os; print(os.getpid(), flush=True); "
+    code = "import labkit.commands.processes as c, os; print(os.getpid(), flush=True); "
     code += "c.become(['/bin/sh', '-c', 'echo $$'], {'PATH': '/bin'})"
     shown = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     first, second = shown.split()
     assert first == second
 
 
+def bare(code):
+    """What a newcomer's own Python does: -S -I, no site-packages."""
+    code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); {code}"
+    return subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True)
+
+
 def test_a_python_without_the_packages_is_told_what_to_do():
-    # -S -I: no site-packages, as a newcomer's own Python
-    code = f"import sys, runpy; sys.path.insert(0, {str(ROOT)!r}); sys.argv = ['labkit', 'losses']; "
-    code += "runpy.run_module('labkit', run_name='__main__')"
-    done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True)
+    done = bare("import runpy; sys.argv = ['labkit', 'losses']; runpy.run_module('labkit', run_name='__main__')")
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert "python -m labkit setup" in done.stderr
 
 
+def test_a_python_without_the_packages_lists_the_commands():
+    done = bare("import runpy; sys.argv = ['labkit', '-h']; runpy.run_module('labkit', run_name='__main__')")
+    assert done.returncode == 0, done.stderr
+    assert all(f"\n    {name}" in done.stdout for name in commands.NAMES)
+
+
 def test_options_after_test_go_to_pytest(monkeypatch):
     seen = []
-    monkeypatch.setitem(command_line.RUN, "test", lambda pytest_options: seen.append(pytest_options) or 0)
-    assert command_line.main(["test", "-k", "pnp", "-x"]) == 0
-    assert command_line.main(["test"]) == 0
-    assert seen == [["-k", "pnp", "-x"], []]
+    monkeypatch.setattr(testing, "run", lambda command: seen.append(command[2:]) or 0)
+    assert main(["test", "-k", "pnp", "-x"]) == 0
+    assert main(["test"]) == 0
+    assert [step[0] for step in seen] == ["ruff", "ruff", "mypy", "pytest"] * 2
+    assert seen[3] == ["pytest", "-k", "pnp", "-x"]
+    assert "--durations=10" in seen[7]
 
 
 def test_unknown_options_of_other_commands_are_refused(capsys):
     with pytest.raises(SystemExit):
-        command_line.main(["losses", "--nope"])
+        main(["losses", "--nope"])
     assert "--nope" in capsys.readouterr().err
 
 
 def test_set_up_files_import_on_an_old_python():
-    # no annotation may be evaluated: an old Python must get as far as the message that names a newer one
-    for name in ("setup.py", "__main__.py"):
-        assert "from __future__ import annotations" in (ROOT / "labkit" / name).read_text(encoding="utf-8")
+    # an old Python must get as far as the message that names a newer one: old syntax, and no annotation evaluated
+    done = bare("import labkit.commands.setup as s; print(*(m for m in sys.modules if m.startswith('labkit')))")
+    assert "labkit.commands.setup" in done.stdout.split(), done.stderr
+    for name in done.stdout.split():
+        text = Path(find_spec(name).origin).read_text(encoding="utf-8")
+        ast.parse(text, feature_version=(3, 8))
+        assert " | " not in text or "from __future__ import annotations" in text, name
 
 
-def test_setup_needs_only_the_standard_library():
-    # -S -I: no site-packages, as on a fresh clone
-    code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import labkit.setup, labkit.__main__"
-    subprocess.run([sys.executable, "-I", "-S", "-c", code], check=True)
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (LabkitError("no such thing"), 2, "labkit: no such thing\n"),
+        (ValueError("tau must be above 0"), 2, "labkit: tau must be above 0\n"),
+        (FileNotFoundError(2, "No such file", "a.npz"), 2, "labkit: a.npz: No such file\n"),
+        (RuntimeError("out of memory\x1b[31m"), 2, "labkit: out of memory�[31m\n"),
+        (KeyboardInterrupt(), 130, "labkit: interrupted\n"),
+        (ModuleNotFoundError("no umap", name="umap"), 1, "labkit: this Python has no umap; "),
+    ],
+)
+def test_an_error_becomes_one_line_and_an_exit_code(error, code, said, monkeypatch, capsys):
+    def fail(args):
+        raise error
+
+    monkeypatch.delenv("LABKIT_DEBUG", raising=False)
+    monkeypatch.setattr("labkit.commands.losses.show_losses", fail)
+    assert main(["losses"]) == code
+    assert capsys.readouterr().err.startswith(said)
+    if code == 2:
+        monkeypatch.setenv("LABKIT_DEBUG", "1")
+        with pytest.raises(type(error)):
+            main(["losses"])
+
+
+def test_a_mistake_of_ours_is_shown_with_its_traceback(monkeypatch):
+    monkeypatch.setattr("labkit.commands.losses.show_losses", lambda args: {}["missing"])
+    with pytest.raises(KeyError):
+        main(["losses"])
+
+
+@pytest.mark.parametrize("name", commands.NAMES)
+def test_every_command_is_a_file_that_says_what_it_does(name, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main([name, "--help"])
+    assert ended.value.code == 0
+    assert f"python -m labkit {name}" in capsys.readouterr().out
 
 
 def test_setup_returns_at_once_when_the_stamp_fits(tmp_path, monkeypatch):

@@ -6,7 +6,6 @@ import json
 import shlex
 import subprocess
 import sys
-from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +15,12 @@ from dashboard.parts.runs import roots
 from dashboard.parts.text import as_text
 from dashboard.parts.watch import watch
 from labkit.base.paths import OWN, RECORDED
-from labkit.commands.train import parse_settings
 from labkit.data.files import DataError
 from labkit.losses import CATALOG
 from labkit.losses.own import is_own
 from labkit.runs.launch import enqueue
 from labkit.runs.presets import describe, preset_names
+from labkit.runs.variant import read_settings
 from labkit.runs.waiting import read_queue
 from labkit.training.config import BASELINES, Config, load_config, loss_signature
 from labkit.training.devices import present_devices
@@ -199,7 +198,7 @@ def wanted(root: Path) -> list[Job]:
         st.info("Type the file and the name of your loss, such as mine.py:MyLoss.", icon=":material/info:")
         return []
     try:
-        settings |= parse_settings(Namespace(settings=shlex.split(line), micro_batch=None))
+        settings |= read_settings(shlex.split(line))
         jobs = [Job(preset, own or loss, (seed,), settings, device=device) for seed in parse_seeds(seeds)]
         config = usual
         if own:

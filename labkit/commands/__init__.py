@@ -1,1 +1,61 @@
-"""Commands of `python -m labkit`, one file each; each offers `register(commands)`."""
+"""The command line: a file a command, which offers HELP (one line) and register(parser).
+
+register adds the command's options and sets `run`: called with the parsed options, it returns the exit code. Only the
+command that was asked for is imported, so that set-up can run on a bare and old Python: what it imports must do with
+the standard library and Python 3.8.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
+from importlib import import_module
+
+from labkit.commands.errors import FAILED, ended, guarded
+from labkit.commands.terminal import tell
+
+NAMES = (
+    "train",
+    "sweep",
+    "evaluate",
+    "runs",
+    "project",
+    "data",
+    "grade",
+    "course",
+    "bench",
+    "dashboard",
+    "lab",
+    "book",
+    "notebooks",
+    "setup",
+    "test",
+    "losses",
+)
+OLDEST = (3, 11)  # Python; set-up looks for one where this one is older
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    if sys.version_info < OLDEST and given[:1] != ["setup"]:
+        tell(f"this Python is {sys.version.split()[0]}, too old; `python -m labkit setup` makes an environment")
+        return FAILED
+    parser = parser_of(given[:1] if given and given[0] in NAMES else NAMES)
+    chosen, others = parser.parse_known_args(given)
+    if others and "others" not in chosen:
+        parser.error(f"unknown arguments: {' '.join(others)}")
+    chosen.others = others
+    return ended(guarded(chosen))
+
+
+def parser_of(names: Iterable[str]) -> argparse.ArgumentParser:
+    """A parser that knows these commands."""
+    parser = argparse.ArgumentParser(prog="python -m labkit", description="labkit: train on what you measure")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name in names:
+        module = import_module(f"labkit.commands.{name}")
+        own = commands.add_parser(name, help=module.HELP, description=getattr(module, "DESCRIPTION", module.HELP))
+        module.register(own)
+    return parser

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-Action = Callable[[argparse.Namespace], int]
+from labkit.commands.processes import add_server_options, become
+from labkit.commands.terminal import say
+
+HELP = "set up a course with nbgrader, or only write the assignments"
 
 
-def register(commands: Any) -> None:
-    """Add `course` to the command line; nbgrader and the notebooks' libraries are imported when an action runs."""
-    course = commands.add_parser("course", help="set up a course with nbgrader, or only write the assignments")
-    actions = course.add_subparsers(metavar="ACTION", required=True)
+def register(parser: argparse.ArgumentParser) -> None:
+    """Actions; nbgrader and the notebooks' libraries are imported when one runs."""
+    actions = parser.add_subparsers(metavar="ACTION", required=True)
     init = actions.add_parser("init", help="set up an nbgrader course in a folder")
     init.add_argument("folder", type=Path, metavar="DIR")
     add_only(init)
@@ -23,45 +21,30 @@ def register(commands: Any) -> None:
     init.add_argument("--timeout", type=int, default=60, metavar="SECONDS", help="for one cell (default 60)")
     text = "write sources and releases anew; submissions, marks and settings stay"
     init.add_argument("--update", action="store_true", help=text)
-    init.set_defaults(run=told(init_course))
+    init.set_defaults(run=init_course, goes_on=True)
     release = actions.add_parser("release", help="write the student's version, solution and instructor's notes")
-    release.add_argument("folder", type=Path, metavar="DIR", nargs="?", default=Path("course"), help="default course/")
+    add_folder(release)
     add_only(release)
-    release.set_defaults(run=told(release_versions))
+    release.set_defaults(run=release_versions, goes_on=True)
     marks = actions.add_parser("marks", help="enter the marks of `python -m labkit grade` into the gradebook")
     marks.add_argument("results", type=Path, metavar="GRADES.json", help="what `python -m labkit grade` wrote")
-    marks.add_argument("folder", type=Path, metavar="DIR", nargs="?", default=Path("course"), help="default course/")
-    marks.set_defaults(run=told(enter))
+    add_folder(marks)
+    marks.set_defaults(run=enter)
     lab = actions.add_parser("open", help="open a course in JupyterLab, where nbgrader's formgrader is")
-    lab.add_argument("folder", type=Path, metavar="DIR", nargs="?", default=Path("course"), help="default course/")
-    lab.add_argument("--port", type=int, default=8888, help="port on 127.0.0.1 (default 8888)")
-    lab.add_argument("--headless", action="store_true", help="do not open a browser")
-    lab.set_defaults(run=told(open_course))
+    add_folder(lab)
+    add_server_options(lab, 8888)
+    lab.set_defaults(run=open_course)
+
+
+def add_folder(parser: argparse.ArgumentParser) -> None:
+    """Which course."""
+    parser.add_argument("folder", type=Path, metavar="DIR", nargs="?", default=Path("course"), help="default course/")
 
 
 def add_only(parser: argparse.ArgumentParser) -> None:
     """Which assignments."""
     text = "only this assignment, by name, number or topic; may be repeated (default: all)"
     parser.add_argument("--assignment", action="append", default=[], metavar="NAME", help=text)
-
-
-def told(action: Action) -> Action:
-    """The action, with what the user can put right told in one line instead of a traceback."""
-
-    def run(args: argparse.Namespace) -> int:
-        try:
-            return action(args)
-        except ValueError as error:
-            message = str(error)
-        except OSError as error:
-            message = f"{error.filename}: {error.strerror}" if error.filename else str(error)
-        except KeyboardInterrupt:
-            print("labkit: interrupted; the same command goes on", file=sys.stderr)
-            return 130
-        print(f"labkit: {message}", file=sys.stderr)
-        return 2
-
-    return run
 
 
 def init_course(args: argparse.Namespace) -> int:
@@ -107,13 +90,4 @@ def open_course(args: argparse.Namespace) -> int:
     check_course(args.folder)
     say("in JupyterLab: Nbgrader → Formgrader (stop it with Ctrl-C)")
     folder = args.folder.resolve()
-    command = lab_command(folder, args.port, args.headless)
-    try:
-        return subprocess.run(command, cwd=folder, env=lab_environment("every")).returncode
-    except KeyboardInterrupt:  # that is how it is stopped
-        return 0
-
-
-def say(text: str) -> None:
-    """One line, at once."""
-    print(f"labkit: {text}", flush=True)
+    return become(lab_command(folder, args.port, args.headless), lab_environment("every"), folder)

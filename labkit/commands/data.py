@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,38 +10,22 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from labkit.data.files import File
 
-Action = Callable[[argparse.Namespace], int]
+HELP = "list the data sets, fetch one, check the files"
 
 
-def register(commands: Any) -> None:
-    """Add `data` to the command line; the data sets themselves are imported when an action runs."""
-    data = commands.add_parser("data", help="list the data sets, fetch one, check the files")
-    data.set_defaults(run=told(list_data))
-    actions = data.add_subparsers(metavar="ACTION")
+def register(parser: argparse.ArgumentParser) -> None:
+    """Actions; the data sets themselves are imported when one runs."""
+    parser.set_defaults(run=list_data)
+    actions = parser.add_subparsers(metavar="ACTION")
     listing = actions.add_parser("list", help="where each data set is (also without any action)")
-    listing.set_defaults(run=told(list_data))
+    listing.set_defaults(run=list_data)
     get = actions.add_parser("get", help="fetch a data set, or say where to obtain it")
     get.add_argument("name", metavar="NAME", help="a data set of `python -m labkit data list`")
     get.add_argument("--all", action="store_true", help="also files that few need (icons: the wide form)")
-    get.set_defaults(run=told(get_data))
+    get.set_defaults(run=get_data)
     check = actions.add_parser("check", help="compare the files with their checksums")
     check.add_argument("name", metavar="NAME", nargs="?", help="only this data set (default: all)")
-    check.set_defaults(run=told(check_data))
-
-
-def told(action: Action) -> Action:
-    """The action, with what the user can put right told in one line instead of a traceback."""
-
-    def run(args: argparse.Namespace) -> int:
-        from labkit.data.files import DataError
-
-        try:
-            return action(args)
-        except (DataError, ValueError) as error:
-            print(f"labkit: {error}", file=sys.stderr)
-            return 2
-
-    return run
+    check.set_defaults(run=check_data)
 
 
 def reader(name: str) -> Any:

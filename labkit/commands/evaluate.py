@@ -4,53 +4,47 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile
+
+from labkit.base.paths import OWN, RECORDED
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
-def register(commands: Any) -> None:
-    """Add the command to the command line."""
-    evaluate = commands.add_parser(
-        "evaluate", help="measure a run's weights again, or embeddings of your own",
-        description="Every metric of a run that kept its checkpoints, or of a .npz or .safetensors file that holds "
-        "embeddings (N, D) and labels (N,).",
-    )  # fmt: skip
-    evaluate.add_argument("target", help="a run (its folder or id) or a .npz or .safetensors file")
-    evaluate.add_argument("--split", choices=("test", "validation", "train"), default="test", help="default test")
-    evaluate.add_argument(
-        "--weights", choices=("best", "last"), help="which checkpoint (default: the run's own choice)"
-    )
-    evaluate.add_argument("--ks", type=int, nargs="+", default=[1, 10, 100], help="default 1 10 100")
-    evaluate.add_argument("--nmi", action="store_true", help="also cluster, for NMI")
-    evaluate.add_argument("--runs", type=Path, default=Path("runs"), help="where runs are (default runs/)")
-    evaluate.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:N or mps")
-    evaluate.add_argument("--json", type=Path, metavar="FILE", help="write the metrics as JSON, too")
-    evaluate.set_defaults(run=run_evaluate)
+HELP = "measure a run's weights again, or embeddings of your own"
+DESCRIPTION = (
+    "Every metric of a run that kept its checkpoints, or of a .npz or .safetensors file that holds embeddings (N, D) "
+    "and labels (N,)."
+)
+
+
+def register(parser: argparse.ArgumentParser) -> None:
+    """What to measure, and which metrics."""
+    parser.add_argument("target", help="a run (its folder or id) or a .npz or .safetensors file")
+    parser.add_argument("--split", choices=("test", "validation", "train"), default="test", help="default test")
+    parser.add_argument("--weights", choices=("best", "last"), help="which checkpoint (default: the run's own choice)")
+    parser.add_argument("--ks", type=int, nargs="+", default=[1, 10, 100], help="default 1 10 100")
+    parser.add_argument("--nmi", action="store_true", help="also cluster, for NMI")
+    parser.add_argument("--runs", type=Path, default=OWN, help="where runs are (default runs/)")
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:N or mps")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the metrics as JSON, too")
+    parser.set_defaults(run=run_evaluate)
 
 
 def run_evaluate(args: argparse.Namespace) -> int:
     """Print the metrics."""
     from labkit import metrics
-    from labkit.base.errors import LabkitError
     from labkit.base.files import write_json
-    from labkit.base.paths import RECORDED
     from labkit.runs.read import open_run
 
-    try:
-        path = Path(args.target)
-        if path.suffix in (".npz", ".safetensors"):
-            sides = read_file(path)
-        else:
-            sides = embed_run(open_run(path if path.is_dir() else args.target, args.runs, RECORDED).path, args)
-        found = metrics.evaluate(*sides[:2], ks=args.ks, nmi=args.nmi, gallery=sides[2], gallery_labels=sides[3])
-    except (LabkitError, ValueError, RuntimeError, OSError, BadZipFile) as error:
-        print(f"labkit: {error}", file=sys.stderr)
-        return 2
+    path = Path(args.target)
+    if path.suffix in (".npz", ".safetensors"):
+        sides = read_file(path)
+    else:
+        sides = embed_run(open_run(path if path.is_dir() else args.target, args.runs, RECORDED).path, args)
+    found = metrics.evaluate(*sides[:2], ks=args.ks, nmi=args.nmi, gallery=sides[2], gallery_labels=sides[3])
     for name, value in found.items():
         print(f"{name:22} {value:.6g}")
     if args.json:

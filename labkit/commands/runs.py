@@ -1,37 +1,28 @@
-"""python -m labkit runs and project: what they are called and which options they take."""
+"""python -m labkit runs: what its actions are called and which options they take."""
 
 from __future__ import annotations
 
 import argparse
-import os
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from labkit.base.errors import LabkitError
-from labkit.runs.schema import PROJECTIONS, STATUSES
+from labkit.runs.schema import STATUSES
 
-Action = Callable[[argparse.Namespace], int]
+HELP = "list, compare, show, move or delete runs"
 Parsers = Any  # argparse's own type for this is private
 
 
-def register(commands: Parsers) -> None:
-    """Add `runs` and `project` to the command line."""
-    runs = commands.add_parser("runs", help="list, compare, show, move or delete runs")
-    add_filters(runs)
-    runs.set_defaults(run=action("runs_show", "list_runs"), runs=None)
-    runs.set_defaults(preset=None, loss=None, status=None, where=None, metric=None)
-    actions = runs.add_subparsers(metavar="ACTION")
+def register(parser: argparse.ArgumentParser) -> None:
+    """Actions; without one, the runs are listed."""
+    add_filters(parser)
+    parser.set_defaults(run=action("runs_show", "list_runs"), runs=None)
+    parser.set_defaults(preset=None, loss=None, status=None, where=None, metric=None)
+    actions = parser.add_subparsers(metavar="ACTION")
     register_showing(actions)
     register_moving(actions)
-    project = commands.add_parser("project", help="project a run's embeddings to the plane, for the dashboard")
-    project.set_defaults(run=action("runs_move", "project_run"), runs=None)
-    add_ids(project)
-    project.add_argument("--methods", nargs="+", choices=PROJECTIONS, default=list(PROJECTIONS))
-    project.add_argument("--max-points", type=int, default=10_000, help="points in UMAP (default 10000)")
-    project.add_argument("--seed", type=int, default=0, help="seed of UMAP and of the points drawn for it (default 0)")
 
 
 def register_showing(actions: Parsers) -> None:
@@ -98,28 +89,21 @@ def add_filters(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(name, default=argparse.SUPPRESS, **option)
 
 
-def action(module: str, function: str) -> Action:
-    """A function of another module, imported when it runs; what the user can put right is told in one line."""
+def action(module: str, function: str) -> Callable[[argparse.Namespace], int]:
+    """A function of another module, imported when it runs: what it needs takes a while to load."""
 
     def run(args: argparse.Namespace) -> int:
-        try:
-            chosen: Action = getattr(import_module(f"labkit.commands.{module}"), function)
-            return chosen(args)
-        except (LabkitError, ValueError) as error:
-            message = str(error)
-        except BrokenPipeError:  # the reader, such as head, has seen enough; nothing is left to flush at exit
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 0
-        except OSError as error:
-            message = f"{error.filename}: {error.strerror}" if error.filename else str(error)
-        except ModuleNotFoundError as error:
-            message = f'{error.name} is not installed: pip install "labkit[dashboard]"'
-        print(f"labkit: {plain(message)}", file=sys.stderr)
-        return 2
+        chosen: Callable[[argparse.Namespace], int] = getattr(import_module(f"labkit.commands.{module}"), function)
+        return chosen(args)
 
     return run
 
 
-def plain(text: str) -> str:
-    """Text that a terminal can only print: names come from files and may hold control characters."""
-    return "".join(mark if mark.isprintable() else "�" for mark in text)
+def roots_of(args: argparse.Namespace) -> Sequence[Path]:
+    """The folders named by --runs, or the usual ones."""
+    from labkit.runs.read import default_roots
+
+    for root in args.runs or ():
+        if not root.is_dir():
+            raise LabkitError(f"--runs {root}: no such folder")
+    return args.runs or default_roots()

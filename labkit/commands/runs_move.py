@@ -1,4 +1,4 @@
-"""python -m labkit runs import, export, delete, mlflow, and python -m labkit project."""
+"""python -m labkit runs import, export, delete, mlflow."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 from labkit.base.paths import OWN
-from labkit.commands.runs import plain
-from labkit.commands.runs_show import roots_of, tell
+from labkit.commands.runs import roots_of
+from labkit.commands.terminal import plain, tell
 from labkit.runs.read import Run, find_runs, open_run
 from labkit.runs.schema import RunError
 
@@ -34,7 +34,8 @@ def export_zip(args: argparse.Namespace) -> int:
     runs = {run.path: run for run in (open_run(name, *roots_of(args)) for name in args.ids)}
     left_out = export_runs(runs.values(), args.output)
     print(f"written: {args.output} ({len(runs)} runs, {args.output.stat().st_size / 2**20:.1f} MB)")
-    tell(f"left out, not a file of labkit: {name}" for name in left_out)
+    for name in left_out:
+        tell(f"left out, not a file of labkit: {name}")
     return 0
 
 
@@ -78,14 +79,4 @@ def send_to_mlflow(args: argparse.Namespace) -> int:
 
     sent = export_to_mlflow(open_run(args.ids[0], *roots_of(args)), args.uri, args.experiment)
     print(f"sent: MLflow run {sent} of experiment {args.experiment}")
-    return 0
-
-
-def project_run(args: argparse.Namespace) -> int:
-    """Compute the projections of one run."""
-    from labkit.runs.project import project
-
-    run = open_run(args.ids[0], *roots_of(args))
-    for path in project(run, args.methods, args.max_points, args.seed).values():
-        print(f"written: {path}")
     return 0

@@ -5,24 +5,15 @@ from __future__ import annotations
 import argparse
 import difflib
 import json
-import sys
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 from labkit.base.words import duration, is_share, scale_of, with_interval
-from labkit.commands.runs import plain
+from labkit.commands.runs import roots_of
+from labkit.commands.terminal import plain, print_table, tell
 from labkit.runs.compare import paired_difference, table, to_csv, to_latex
-from labkit.runs.read import Run, default_roots, find_runs, finite, open_run
+from labkit.runs.read import Run, find_runs, finite, open_run
 from labkit.runs.schema import FILES, RunError
-
-
-def roots_of(args: argparse.Namespace) -> Sequence[Path]:
-    """The folders named by --runs, or the usual ones."""
-    for root in args.runs or ():
-        if not root.is_dir():
-            raise RunError(f"--runs {root}: no such folder")
-    return args.runs or default_roots()
 
 
 def chosen_runs(args: argparse.Namespace) -> list[Run]:
@@ -67,7 +58,8 @@ def list_runs(args: argparse.Namespace) -> int:
     header = ["id", "status", "seed", "device", *(f"test {heading(metric)}" for metric in metrics), "time"]
     print_table(header, rows, left=(0, 1, 3))
     for run in runs:
-        tell(f"{run.id}: {text}" for text in (*run.problems, run.advice if run.killed else "") if text)
+        for text in filter(None, (*run.problems, run.advice if run.killed else "")):
+            tell(f"{run.id}: {text}")
     return 0
 
 
@@ -90,7 +82,8 @@ def compare_runs(args: argparse.Namespace) -> int:
     ]
     print_table(["group", "seeds", f"{args.split} {heading(metric)}", "sd"], rows, left=(0,))
     print("± half the 95 % t interval of the mean over seeds")
-    tell(frame.attrs["notes"])
+    for note in frame.attrs["notes"]:
+        tell(note)
     if args.baseline is not None:
         others = [group for group in groups if group != args.baseline]
         print_differences(runs, others, args.baseline, metric, args.split)
@@ -109,7 +102,7 @@ def print_differences(runs: Sequence[Run], groups: Sequence[str], baseline: str,
         try:
             found = paired_difference(runs, group, baseline, metric, split)
         except RunError as error:
-            tell([str(error)])
+            tell(str(error))
             continue
         mean = ("+" if found.mean > 0 else "") + with_interval(found.mean, found.low, found.high, scale)
         rows.append([group, str(len(found.seeds)), mean, f"{found.wins}:{found.losses}"])
@@ -136,7 +129,8 @@ def show_run(args: argparse.Namespace) -> int:
         print(f"  best step   {summary.get('best_step')} of {summary.get('steps')}\n")
         rows = [[name, *(number(run.value(name, split), name) for split in splits)] for name in names]
         print_table(["metric", *splits], rows, left=(0,))
-    tell([*run.problems, *([run.advice] if run.advice else [])])
+    for text in filter(None, (*run.problems, run.advice)):
+        tell(text)
     return 0
 
 
@@ -150,18 +144,3 @@ def number(value: float | None, metric: str) -> str:
     if value is None:
         return ""
     return f"{100 * value:.2f}" if is_share(metric) else f"{value:.4g}"
-
-
-def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int]) -> None:
-    """Columns as wide as they must be; texts (the columns named by left) to the left, numbers to the right."""
-    lines = [[plain(cell) for cell in line] for line in (header, *rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
-    for line in lines:
-        cells = [c.ljust(w) if i in left else c.rjust(w) for i, (c, w) in enumerate(zip(line, widths))]
-        print("  ".join(cells).rstrip())
-
-
-def tell(messages: Iterable[str]) -> None:
-    """What the reader should know, beside the output."""
-    for message in messages:
-        print(f"labkit: {plain(message)}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""python -m labkit train and sweep."""
+"""python -m labkit train: one preset, one loss, one or several seeds, in this process."""
 
 from __future__ import annotations
 
@@ -6,39 +6,30 @@ import argparse
 import json
 import os
 import shlex
-import sys
 from pathlib import Path
 from typing import Any
 
-from labkit.base.errors import LabkitError
 from labkit.base.paths import OWN
+from labkit.commands.errors import EXPECTED, INTERRUPTED, told
+from labkit.commands.terminal import tell
 from labkit.runs.names import free_folder, group_name
+from labkit.runs.variant import read_settings
 
-EXPECTED = (LabkitError, ValueError, RuntimeError, FloatingPointError, OSError)  # what a user can put right
-
-
-def register(commands: Any) -> None:
-    """Add the commands to the command line."""
-    train = commands.add_parser("train", help="train a preset, or go on with a run", description=DESCRIPTION)
-    train.add_argument("preset", nargs="?", help="a preset; without one, the presets are listed")
-    train.add_argument("--loss", help="a loss of `python -m labkit losses`, untrained, pixels, or FILE.py:NAME")
-    train.add_argument("--seed", type=int, nargs="+", default=[0], help="one or several, trained one after another")
-    add_run_options(train)
-    train.add_argument("--resume", metavar="RUN", help="go on with this run (a folder or its id), and nothing else")
-    train.set_defaults(run=run_train)
-    sweep = commands.add_parser("sweep", help="train losses × seeds, skipping what is finished")
-    sweep.add_argument("preset", help="a preset of `python -m labkit train`")
-    sweep.add_argument("--losses", nargs="+", metavar="LOSS", help="losses, or all (default: the preset's own)")
-    sweep.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], help="default 0 1 2")
-    sweep.add_argument("--jobs", type=int, default=1, help="runs at a time (default 1)")
-    add_run_options(sweep)
-    sweep.set_defaults(run=run_sweep)
-
-
+HELP = "train a preset, or go on with a run"
 DESCRIPTION = (
     "Train a preset. Example: python -m labkit train omniglot --loss pnp-dq --seed 0 --set tau=0.02. Several processes "
     "or machines: torchrun --nproc-per-node 2 -m labkit train omniglot."
 )
+
+
+def register(parser: argparse.ArgumentParser) -> None:
+    """What to train, or which run to go on with."""
+    parser.add_argument("preset", nargs="?", help="a preset; without one, the presets are listed")
+    parser.add_argument("--loss", help="a loss of `python -m labkit losses`, untrained, pixels, or FILE.py:NAME")
+    parser.add_argument("--seed", type=int, nargs="+", default=[0], help="one or several, trained one after another")
+    add_run_options(parser)
+    parser.add_argument("--resume", metavar="RUN", help="go on with this run (a folder or its id), and nothing else")
+    parser.set_defaults(run=run_train)
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:
@@ -54,35 +45,21 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_train(args: argparse.Namespace) -> int:
-    """Train one or several seeds in this process."""
+    """Train, resume, or list what can be trained."""
+    if args.resume is not None:
+        return resume_one(args)
+    return list_presets() if args.preset is None else train_all(args)
+
+
+def list_presets() -> int:
+    """A line a preset."""
     from labkit.runs.presets import describe, preset_names
 
-    if args.resume is None and args.preset is None:
-        print("Presets:")
-        for name in preset_names():
-            print(f"  {name:22} {describe(name)}")
-        print("\nTrain one with: python -m labkit train PRESET [--loss NAME] [--seed N] [--set KEY=VALUE]")
-        return 0
-    try:
-        code = train_all(args) if args.resume is None else resume_one(args)
-    except KeyboardInterrupt:
-        code = 130
-    except EXPECTED as error:
-        code = told(error)
-    return leave(code)
-
-
-def leave(code: int) -> int:
-    """The exit code; one of several processes ends here and now.
-
-    Everything is written by then. Tidying up at exit, gloo's threads have been seen to abort a process whose training
-    was finished, and torchrun takes that for a failure of the whole run.
-    """
-    if int(os.environ.get("WORLD_SIZE", 1)) > 1:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
-    return code
+    print("Presets:")
+    for name in preset_names():
+        print(f"  {name:22} {describe(name)}")
+    print("\nTrain one with: python -m labkit train PRESET [--loss NAME] [--seed N] [--set KEY=VALUE]")
+    return 0
 
 
 def train_all(args: argparse.Namespace) -> int:
@@ -103,18 +80,10 @@ def train_all(args: argparse.Namespace) -> int:
                 if world_size() > 1:  # the other processes would wait for this one for ever
                     raise
                 code = told(error)
-            if code == 130:
+            if code == INTERRUPTED:
                 return code
             worst = max(worst, code)
     return worst
-
-
-def told(error: Exception) -> int:
-    """One line that says what was wrong; with LABKIT_DEBUG set, the whole story."""
-    if os.environ.get("LABKIT_DEBUG"):
-        raise error
-    print(f"labkit: {error}", file=sys.stderr)
-    return 2
 
 
 def train_one(args: argparse.Namespace, seed: int) -> int:
@@ -122,7 +91,7 @@ def train_one(args: argparse.Namespace, seed: int) -> int:
     from labkit.training.config import load_config
     from labkit.training.loop import start
 
-    settings = parse_settings(args)
+    settings = settings_of(args)
     config = load_config(args.preset, args.loss, settings)
     group = group_name(args.preset, config.loss, settings)
     folder = free_folder(args.runs / f"{group}_s{seed}")
@@ -157,43 +126,17 @@ def report(folder: Path, info: dict[str, Any]) -> int:
     if int(os.environ.get("RANK", 0)) > 0:
         return 0
     if info["status"] != "finished":
-        print(f"labkit: {info['status']}; go on with: python -m labkit train --resume {folder}", file=sys.stderr)
-        return 130
+        tell(f"{info['status']}; go on with: python -m labkit train --resume {folder}")
+        return INTERRUPTED
     summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
     print(f"{folder}: {headline(summary)} ({measured_weights(summary, info['config']['train']['select'])})")
     return 0
 
 
-def run_sweep(args: argparse.Namespace) -> int:
-    """Losses × seeds, each in a process of its own."""
-    from labkit.losses import CATALOG
-    from labkit.training.config import load_config
-    from labkit.training.queue import Job, run_queue
-
-    losses = args.losses or [None]
-    if losses == ["all"]:
-        losses = list(CATALOG)
-    try:
-        settings = parse_settings(args)
-        # every configuration is read first, so that a wrong name is refused before anything starts
-        names = [load_config(args.preset, loss, settings).loss for loss in losses]
-        jobs = [Job(args.preset, loss, (seed,), settings, args.keep) for loss in names for seed in args.seeds]
-    except ValueError as error:
-        return told(error)
-    return run_queue(jobs, args.runs, parallel=args.jobs, device=args.device, threads=args.threads)
-
-
-def parse_settings(args: argparse.Namespace) -> dict[str, str]:
+def settings_of(args: argparse.Namespace) -> dict[str, str]:
     """`--set` entries, and `--micro-batch` as the setting it is."""
-    settings = {}
-    for entry in args.settings:
-        name, equals, value = entry.partition("=")
-        if not equals or not name:
-            raise ValueError(f"--set takes KEY=VALUE, such as tau=0.02; got {entry!r}")
-        settings[name] = value
-    if args.micro_batch:
-        settings["batch.micro"] = str(args.micro_batch)
-    return settings
+    micro = {"batch.micro": str(args.micro_batch)} if args.micro_batch else {}
+    return read_settings(args.settings) | micro
 
 
 def command_line(args: argparse.Namespace, seed: int) -> str:

@@ -10,7 +10,7 @@ import hashlib
 import os
 import re
 from ast import literal_eval
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache, cached_property, lru_cache
 from typing import Any
@@ -149,6 +149,17 @@ def normal_loss(loss: str) -> str:
     """The same file is the same loss, however its path is written."""
     own = OWN_LOSS.fullmatch(loss)
     return f"{os.path.normpath(own[1])}:{own[2]}" if own else loss
+
+
+def read_settings(entries: Iterable[str]) -> dict[str, str]:
+    """Settings as after `--set`, KEY=VALUE each."""
+    found = {}
+    for entry in entries:
+        name, equals, value = entry.partition("=")
+        if not equals or not name:
+            raise ValueError(f"--set takes KEY=VALUE, such as tau=0.02; got {entry!r}")
+        found[name] = value
+    return found
 
 
 def parse(text: str) -> Any:

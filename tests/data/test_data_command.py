@@ -1,6 +1,5 @@
 """python -m labkit data list, get, check."""
 
-import argparse
 import hashlib
 import subprocess
 import sys
@@ -8,7 +7,7 @@ import sys
 import pytest
 
 from labkit.base.paths import ROOT
-from labkit.commands import data as command
+from labkit.commands import main
 from labkit.data import NAMES, fashion_mnist, files, omniglot
 from labkit.data.files import File
 
@@ -25,10 +24,7 @@ def empty(tmp_path, monkeypatch):
 @pytest.fixture
 def run(capsys):
     def call(*arguments):
-        parser = argparse.ArgumentParser()
-        command.register(parser.add_subparsers())
-        args = parser.parse_args(["data", *arguments])
-        code = args.run(args)
+        code = main(["data", *arguments])
         said = capsys.readouterr()
         return code, said.out, said.err
 
@@ -178,7 +174,7 @@ def test_check_tells_damaged_files_with_both_checksums(run, empty):
 def test_registering_imports_nothing_heavy():
     code = (
         "import argparse, sys; from labkit.commands import data; "
-        "data.register(argparse.ArgumentParser().add_subparsers()); print('torch' in sys.modules)"
+        "data.register(argparse.ArgumentParser()); print('torch' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert done.stdout.strip() == "False", done.stderr

@@ -1,4 +1,3 @@
-import argparse
 import csv
 import json
 import os
@@ -9,7 +8,7 @@ import pytest
 from run_folders import add_arrays, bytes_of, make_run, own_process
 
 from labkit.base.paths import ROOT
-from labkit.commands.runs import register
+from labkit.commands import main
 from labkit.runs import find_runs
 from labkit.runs.read import read_run
 
@@ -21,10 +20,7 @@ def call(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("labkit.runs.read.RECORDED", tmp_path / "recorded")
 
     def run(*arguments):
-        parser = argparse.ArgumentParser()
-        register(parser.add_subparsers(required=True))
-        args = parser.parse_args([str(argument) for argument in arguments])
-        code = args.run(args)
+        code = main([str(argument) for argument in arguments])
         told = capsys.readouterr()
         return code, told.out, told.err
 
@@ -133,8 +129,8 @@ def test_a_missing_package_is_named(call, runs, monkeypatch):
     make_run(runs, "a-s0")
     monkeypatch.setitem(sys.modules, "pandas", None)
     code, _, err = call("runs", "compare")
-    assert code == 2
-    assert 'pandas is not installed: pip install "labkit[dashboard]"' in err
+    assert code == 1
+    assert "this Python has no pandas; make the environment with `python -m labkit setup`" in err
 
 
 def test_compare_shows_groups_differences_and_writes_files(call, runs, tmp_path):
@@ -257,23 +253,14 @@ def test_mlflow_is_told_to_be_missing(call, runs, monkeypatch):
 def test_a_reader_that_goes_away_is_no_error(runs):
     for seed in range(30):
         make_run(runs, f"{'a' * 100}-s{seed}")
-    code = "import argparse, labkit.commands.runs as c; p = argparse.ArgumentParser(); c.register(p.add_subparsers())\n"
-    code += f"import time; time.sleep(0.5); a = p.parse_args(['runs', '--runs', {str(runs)!r}]); exit(a.run(a))"
+    code = "import time; from labkit.commands import main; time.sleep(0.5); "
+    code += f"exit(main(['runs', '--runs', {str(runs)!r}]))"
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": os.environ | {"PYTHONUNBUFFERED": "1"}}
     process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, text=True, **pipes)
     process.stdout.close()
     assert process.stderr.read() == ""
     process.stderr.close()
     assert process.wait(60) == 0
-
-
-def test_registering_needs_the_standard_library_alone():
-    # -S: no installed packages, as in a fresh clone before `setup`
-    code = (
-        "import argparse, labkit.commands.runs as c; c.register(argparse.ArgumentParser().add_subparsers()); print(1)"
-    )
-    done = subprocess.run([sys.executable, "-S", "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
-    assert done.stdout == "1\n", done.stderr
 
 
 def test_values_of_any_json_can_be_searched(call, runs):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations  # so that an old Python gets as far as being told which one is needed
 
+import argparse
 import hashlib
 import os
 import shutil
@@ -14,6 +15,14 @@ from labkit.base.paths import ROOT
 VENV = ROOT / ".venv"
 STAMP = VENV / "labkit-installed"
 SUPPORTED = ((3, 11), (3, 12), (3, 13))
+
+
+HELP = "create .venv and install the lock (done once; later calls return at once)"
+
+
+def register(parser: argparse.ArgumentParser) -> None:
+    """No options: the lock decides."""
+    parser.set_defaults(run=lambda args: setup())
 
 
 def venv_python() -> Path:
@@ -66,7 +75,8 @@ def supported_python() -> str | None:
     if sys.version_info[:2] in SUPPORTED:
         return sys.executable
     names = [f"python{major}.{minor}" for major, minor in reversed(SUPPORTED)]
-    return next((found for name in names if (found := shutil.which(name)) and usable(Path(found))), None)
+    found = [path for path in map(shutil.which, names) if path and usable(Path(path))]
+    return found[0] if found else None
 
 
 def usable(python: Path) -> bool:

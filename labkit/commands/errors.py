@@ -1,0 +1,70 @@
+"""The one place where an error becomes a message and an exit code: 0 done, 1 failed, 2 wrong input, 130 interrupted."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from zipfile import BadZipFile
+
+from labkit.base.errors import LabkitError
+from labkit.base.paths import ROOT
+from labkit.commands.terminal import tell
+
+# what a user can put right; torch says RuntimeError when memory or a device is not there
+EXPECTED = (LabkitError, ValueError, OSError, RuntimeError, FloatingPointError, BadZipFile)
+FAILED, WRONG, INTERRUPTED = 1, 2, 130
+
+
+def guarded(args: argparse.Namespace) -> int:
+    """The exit code of a command; an error that the user can put right is told in one line."""
+    try:
+        code: int = args.run(args)
+        return code
+    except KeyboardInterrupt:
+        tell("interrupted" + ("; the same command goes on where it stopped" if "goes_on" in args else ""))
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader, such as head, has seen enough; nothing is left to flush at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except ModuleNotFoundError as error:
+        return missing(error)
+    except EXPECTED as error:
+        return told(error)
+
+
+def told(error: Exception) -> int:
+    """Say in one line what was wrong; with LABKIT_DEBUG=1 show the whole story."""
+    if os.environ.get("LABKIT_DEBUG") == "1":
+        raise error
+    text = str(error) or type(error).__name__
+    if isinstance(error, OSError) and error.filename is not None and error.strerror is not None:
+        text = f"{error.filename}: {error.strerror}"
+    tell(text)
+    return WRONG
+
+
+def missing(error: ModuleNotFoundError) -> int:
+    """Say how to get a package that is not there."""
+    if not error.name or error.name.partition(".")[0] == "labkit":
+        raise error
+    if (ROOT / "requirements.txt").is_file():
+        python = r".venv\Scripts\python" if sys.platform == "win32" else ".venv/bin/python"
+        advice = f"make the environment with `python -m labkit setup`, then call {python} -m labkit …"
+    else:
+        advice = 'pip install "labkit[all]"'
+    tell(f"this Python has no {error.name}; {advice}")
+    return FAILED
+
+
+def ended(code: int) -> int:
+    """The exit code; one of several processes ends here and now.
+
+    Everything is written by then. Tidying up at exit, gloo's threads have been seen to abort a process whose training
+    was finished, and torchrun takes that for a failure of the whole run.
+    """
+    if int(os.environ.get("WORLD_SIZE", 1)) > 1:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    return code

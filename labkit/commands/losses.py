@@ -1,0 +1,39 @@
+"""python -m labkit losses: the catalogue, as text."""
+
+from __future__ import annotations
+
+import argparse
+
+from labkit.base.errors import LabkitError
+
+HELP = "list the losses, or show the card of one"
+
+
+def register(parser: argparse.ArgumentParser) -> None:
+    """Which loss."""
+    parser.add_argument("name", nargs="?", help="a loss of the catalogue")
+    parser.set_defaults(run=show_losses)
+
+
+def show_losses(args: argparse.Namespace) -> int:
+    """A line a loss, or all about one."""
+    from labkit.data.papers import errata
+    from labkit.losses import CATALOG
+
+    if args.name is None:
+        for card in CATALOG.values():
+            authors = card.paper.partition(",")[0]
+            print(f"{card.name:20}  {card.title:24}  {card.family:8}  {authors:24}  {card.equation}")
+        return 0
+    if args.name not in CATALOG:
+        raise LabkitError(f"no loss {args.name!r}; `python -m labkit losses` lists them")
+    card = CATALOG[args.name]
+    print(f"{card.title}\n\n  {card.latex}\n\n{card.paper}, {card.equation}")
+    known = errata()
+    for erratum in card.errata:
+        print(f"erratum {erratum}: {known[erratum]}")
+    for option, (value, source) in card.defaults.items():
+        print(f"  {option} = {value}  ({source})")
+    if card.released:
+        print(f"released code: {card.released}")
+    return 0

@@ -1,0 +1,32 @@
+"""python -m labkit sweep: losses × seeds, each run in a process of its own."""
+
+from __future__ import annotations
+
+import argparse
+
+from labkit.commands.train import add_run_options, settings_of
+
+HELP = "train losses × seeds, skipping what is finished"
+
+
+def register(parser: argparse.ArgumentParser) -> None:
+    """Which losses and seeds, and how many runs at a time."""
+    parser.add_argument("preset", help="a preset of `python -m labkit train`")
+    parser.add_argument("--losses", nargs="+", metavar="LOSS", help="losses, or all (default: the preset's own)")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], help="default 0 1 2")
+    parser.add_argument("--jobs", type=int, default=1, help="runs at a time (default 1)")
+    add_run_options(parser)
+    parser.set_defaults(run=run_sweep, goes_on=True)
+
+
+def run_sweep(args: argparse.Namespace) -> int:
+    """Losses × seeds; every configuration is read first, so that a wrong name is refused before anything starts."""
+    from labkit.losses import CATALOG
+    from labkit.training.config import load_config
+    from labkit.training.queue import Job, run_queue
+
+    losses = list(CATALOG) if args.losses == ["all"] else args.losses or [None]
+    settings = settings_of(args)
+    names = [load_config(args.preset, loss, settings).loss for loss in losses]
+    jobs = [Job(args.preset, loss, (seed,), settings, args.keep) for loss in names for seed in args.seeds]
+    return run_queue(jobs, args.runs, parallel=args.jobs, device=args.device, threads=args.threads)
