@@ -133,6 +133,58 @@ def ablations() -> Iterator[Job]:
             yield Job("omniglot", "softmax", (seed,), settings | {"classes": "16", "steps": "1000"}, "metrics")
 
 
+def icons_ablations() -> Iterator[Job]:
+    """The papers' options on icons, one at a time; the default's value is in the comparison."""
+    for seed in ABLATION_SEEDS:
+        for loss, option, values in (
+            ("pnp-dq", "alpha", ("0.5", "2.0", "4.0", "8.0")),  # PNP Fig. 8 (a)
+            ("pnp-ib", "b", ("1.0", "2.0", "8.0")),  # Fig. 8 (b)
+            ("recall-at-k", "ks", ("(1,)", "(1,2,4)", "(4,8,16)")),  # RS@k, sets of k
+            ("mpa", "centers", ("1", "4", "8")),  # MPA Tables 7, 8
+            ("mpa-ap", "centers", ("1", "4", "8")),
+            ("sgsl", "gamma", ("1.0", "10.0", "70.0")),  # SGSL Table 4
+            ("sgsl", "beta", ("0.25", "4.0")),
+        ):
+            yield from (Job("icons", loss, (seed,), {option: value}, "metrics") for value in values)
+        for per_class, classes in (("2", "64"), ("8", "16")):  # PNP Fig. 8 (c), same batch size
+            settings = {"batch.per_class": per_class, "batch.classes": classes}
+            yield Job("icons", "pnp-dq", (seed,), settings, "metrics")
+
+
+def icons_batches() -> Iterator[Job]:
+    """RS@k with batches of 64 to 1024, at 2000 steps each and at 256,000 images each."""
+    for seed, (classes, steps) in product(ABLATION_SEEDS, ((16, 4000), (64, 1000), (128, 500), (256, 250))):
+        yield Job("icons", "recall-at-k", (seed,), {"batch.classes": str(classes), "steps": str(steps)}, "metrics")
+    for seed, classes in product(ABLATION_SEEDS, (16, 32, 64, 128, 256)):
+        yield Job("icons", "recall-at-k", (seed,), {"batch.classes": str(classes), "steps": "2000"}, "metrics")
+
+
+def large_batches() -> Iterator[Job]:
+    """The slides' headline: batches of 1024 and 4096 in two passes, at 500 steps and at two million images.
+
+    Batch norms see 128 images at a time whatever the batch, so that nothing but the loss's view changes.
+    """
+    for loss, (classes, steps) in product(
+        ("recall-at-k", "recall-at-k-simix"), ((32, 500), (256, 500), (1024, 500), (32, 16000), (256, 2000))
+    ):
+        settings = {"batch.classes": str(classes), "steps": str(steps)}
+        settings |= {"batch.micro": "128", "batch.batch_norm": "micro"}
+        yield Job("icons", loss, (0,), settings, "metrics")
+
+
+def kinds() -> Iterator[Job]:
+    """Is the gap between D and I due to several centres? Trained on things drawn in one way, or in several."""
+    for seed, kind, loss in product(SEEDS, ("one", "several"), ("pnp-ib", "pnp-dq", "smooth-ap")):
+        yield Job("icons", loss, (seed,), {"data.train_kinds": kind, "steps": "2000"}, "metrics")
+
+
+def doubled() -> Iterator[Job]:
+    """Every loss once with twice the steps: has it arrived?"""
+    for preset, steps in (("icons", "8000"), ("omniglot", "6000"), ("omniglot-merged", "6000"), ("emoji", "4000")):
+        for loss in search.LOSSES:
+            yield Job(preset, loss, (0,), {"steps": steps}, "metrics")
+
+
 TOPICS = {
     "toy-ring": lambda: toy("ring"),
     "toy-random": lambda: toy("random"),
@@ -144,6 +196,11 @@ TOPICS = {
     "pretrained": pretrained,
     "budget": budget,
     "ablations": ablations,
+    "kinds": kinds,
+    "icons-ablations": icons_ablations,
+    "icons-batches": icons_batches,
+    "large-batches": large_batches,
+    "doubled": doubled,
 }
 
 
