@@ -43,9 +43,14 @@ def answer(question: dict[str, Any], cells: dict[str, str]) -> dict[str, Any]:
     """What the question's function returns for every case, or why there is none."""
     name = question["name"]
     space: dict[str, Any] = {
-        "__name__": "__main__", "__builtins__": builtins, "math": math, "np": np, "numpy": np, "torch": torch,
+        "__name__": "__main__",
+        "__builtins__": builtins,
+        "math": math,
+        "np": np,
+        "numpy": np,
+        "torch": torch,
         "Tensor": Tensor,
-    }  # fmt: skip
+    }
     for cell in needed(name, cells):
         try:
             exec(compile(cells[cell], f"<{cell}>", "exec"), space)

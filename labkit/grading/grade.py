@@ -73,14 +73,16 @@ def grade(
         mark(question, found.get(question.name), question.name in code, seed) for question in assignment.questions
     )
     return Graded(
-        submission.student, submission.file, marks,
+        submission.student,
+        submission.file,
+        marks,
         {part.name: submission.answers.get(part.name, "") for part in assignment.written},
         submission.remarks,
         sum(ended.seconds for ended in outcomes),
         sum(ended.cpu_seconds for ended in outcomes),
         max((ended.memory_mb for ended in outcomes), default=0.0),
         code,
-    )  # fmt: skip
+    )
 
 
 def job(questions: Sequence[Question], code: dict[str, str], seed: int) -> bytes:

@@ -22,9 +22,14 @@ HERE = Path(__file__).resolve().parent
 START_SECONDS = 60.0  # to import torch on a busy machine; the student's time begins after it
 PACKAGES = ("torch", "numpy")  # and what they need; labkit and other libraries of losses are not in the room
 ENVIRONMENT = {
-    "PATH": "/nowhere", "HOME": "/tmp", "LANG": "C.UTF-8", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1",
-}  # fmt: skip
+    "PATH": "/nowhere",
+    "HOME": "/tmp",
+    "LANG": "C.UTF-8",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "PYTHONDONTWRITEBYTECODE": "1",
+}
 
 
 @dataclass(frozen=True)
@@ -49,19 +54,21 @@ class Outcome:
     memory_mb: float
 
 
-class NoSandboxError(RuntimeError):
-    """This system offers no sealed room."""
-
-
 def run(job: bytes, limits: Limits, sandbox: bool = True) -> Outcome:
     """Run the child on a job, at most for the time given."""
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="labkit-grade-") as folder:
         command, environment = (sealed if sandbox else plain)(Path(folder), limits)
         process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=folder,
-            env=environment, start_new_session=True, close_fds=True,
-        )  # fmt: skip
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=folder,
+            env=environment,
+            start_new_session=True,
+            close_fds=True,
+        )
         try:
             raw, ended = talk(process, job, limits)
         finally:

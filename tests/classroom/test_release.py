@@ -111,14 +111,25 @@ def test_answers_and_tests_carry_nbgraders_metadata(master, kind):
     cells = by_id(version(master, SMALL, kind))
     common = {"schema_version": 3, "task": False}
     assert cells["double"].metadata.nbgrader == common | {
-        "grade_id": "double", "grade": False, "solution": True, "locked": False,
-    }  # fmt: skip
+        "grade_id": "double",
+        "grade": False,
+        "solution": True,
+        "locked": False,
+    }
     assert cells["double-test"].metadata.nbgrader == common | {
-        "grade_id": "double-test", "grade": True, "solution": False, "locked": True, "points": 8,
-    }  # fmt: skip
+        "grade_id": "double-test",
+        "grade": True,
+        "solution": False,
+        "locked": True,
+        "points": 8,
+    }
     assert cells["why"].metadata.nbgrader == common | {
-        "grade_id": "why", "grade": True, "solution": True, "locked": False, "points": 2,
-    }  # fmt: skip
+        "grade_id": "why",
+        "grade": True,
+        "solution": True,
+        "locked": False,
+        "points": 2,
+    }
     assert "nbgrader" not in cells["cell-1"].metadata
     assert version(master, SMALL, kind) == version(master, SMALL, kind)  # nothing random
 

@@ -162,18 +162,25 @@ ATTACKS: dict[str, tuple[str, float, str]] = {
         body(
             "import signal\nfor s in range(1, 65):\n    try:\n        signal.signal(s, signal.SIG_IGN)\n"
             "    except (OSError, ValueError):\n        pass\nwhile True:\n    pass"
-        ), 0, "time allowed",
+        ),
+        0,
+        "time allowed",
     ),
     "every exception swallowed": (
         body("import time\nwhile True:\n    try:\n        time.sleep(9)\n    except BaseException:\n        pass"),
-        0, "time allowed",
+        0,
+        "time allowed",
     ),
     "fork bomb": (body("import os\nwhile True:\n    os.fork()"), 0, ""),
     "fork bomb, patient": (
-        body("import os\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n        pass"), 0, "time"
+        body("import os\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n        pass"),
+        0,
+        "time",
     ),
     "process left behind": (
-        body("import os, time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(1000)\nreturn 2 * x"), 0, "unavail"
+        body("import os, time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(1000)\nreturn 2 * x"),
+        0,
+        "unavail",
     ),
     "starts a shell": (body("import subprocess\nsubprocess.run(['/bin/sh', '-c', 'true'])\nreturn 2 * x"), 0, ""),
     "memory bomb": (body("return 2 * x + len(bytearray(64 * 2**30)) * 0"), 0, "MemoryError"),
@@ -181,13 +188,19 @@ ATTACKS: dict[str, tuple[str, float, str]] = {
     "tensor bomb": (body("return torch.ones(2**35).sum() * 0 + 2 * x"), 0, "RuntimeError"),
     "recursion": (body("return double(x)"), 0, "RecursionError"),
     "stack overflow": (
-        body("import sys\nsys.setrecursionlimit(10**9)\ndef f(n):\n    return f(n + 1)\nreturn f(0)"), 0, ""
+        body("import sys\nsys.setrecursionlimit(10**9)\ndef f(n):\n    return f(n + 1)\nreturn f(0)"),
+        0,
+        "",
     ),
     "segmentation fault": (body("import ctypes\nctypes.string_at(0)\nreturn 2 * x"), 0, "ended before"),
     "output bomb": (body("while True:\n    print('x' * 10**6)"), 0, "time allowed"),
     "output bomb on every descriptor": (
-        body("import os\nwhile True:\n    for fd in range(1, 32):\n        try:\n            os.write(fd, b'x' * 999)\n"
-             "        except OSError:\n            pass"), 0, "",
+        body(
+            "import os\nwhile True:\n    for fd in range(1, 32):\n        try:\n            os.write(fd, b'x' * 999)\n"
+            "        except OSError:\n            pass"
+        ),
+        0,
+        "",
     ),
     "huge result": (body("return torch.zeros(5000, 5000)"), 0, ""),
     "deep result": (body("y = []\nfor _ in range(100000):\n    y = [y]\nreturn y"), 0, ""),
@@ -199,19 +212,26 @@ ATTACKS: dict[str, tuple[str, float, str]] = {
     "kills other processes": (body(OTHER_PROCESSES), 0, ""),
     "numpy patched": (body("np.allclose = lambda *a, **k: True\nnp.array_equal = lambda *a: True\nreturn x"), 0, ""),
     "torch patched": (
-        body("torch.allclose = lambda *a, **k: True\ntorch.equal = lambda *a: True\n"
-             "torch.Tensor.__eq__ = lambda *a: True\nreturn x"), 0, "",
+        body(
+            "torch.allclose = lambda *a, **k: True\ntorch.equal = lambda *a: True\n"
+            "torch.Tensor.__eq__ = lambda *a: True\nreturn x"
+        ),
+        0,
+        "",
     ),
     "builtins patched": (
         body("import builtins\nbuiltins.all = lambda *a: True\nbuiltins.abs = lambda a: 0\nreturn x"),
-        0, "",
+        0,
+        "",
     ),
     "assert patched": (body("import builtins\nbuiltins.AssertionError = Warning\nreturn x"), 0, ""),
     "float that equals everything": (body(FAKE_FLOAT), 0, ""),
     "tensor that equals everything": (body(FAKE_TENSOR), 0, ""),
     "IPython hooks": (
         "try:\n    get_ipython().input_transformers_post.append(lambda lines: ['pass'])\nexcept NameError:\n    pass\n"
-        + body("return x"), 0, "",
+        + body("return x"),
+        0,
+        "",
     ),
     "reads the parent's environment": (body(PARENT_ENVIRONMENT), 0, ""),
     "reads files": (body(SECRET_FILE), 0, ""),
@@ -219,37 +239,52 @@ ATTACKS: dict[str, tuple[str, float, str]] = {
     "looks for the answer in memory": (body(FRAMES), 0, ""),
     "writes to site-packages and elsewhere": (body(WRITE_ANYWHERE), 0, ""),
     "fills the disk": (
-        body("n = 0\nwhile True:\n    n += 1\n    open(f'/tmp/{n}', 'wb').write(b'x' * 2**20)"), 0, "OSError"
+        body("n = 0\nwhile True:\n    n += 1\n    open(f'/tmp/{n}', 'wb').write(b'x' * 2**20)"),
+        0,
+        "OSError",
     ),
     "symbolic links": (
-        body("import os\nos.symlink('/', '/tmp/all')\nreturn 2 * x if os.path.exists('/tmp/all/var') or "
-             "os.path.exists('/tmp/all/home') else x"), 0, "",
+        body(
+            "import os\nos.symlink('/', '/tmp/all')\nreturn 2 * x if os.path.exists('/tmp/all/var') or "
+            "os.path.exists('/tmp/all/home') else x"
+        ),
+        0,
+        "",
     ),
     "network": (body(NETWORK), 0, ""),
     "local sockets": (body(UNIX_SOCKETS), 0, ""),
     "escapes": (body(ESCAPE), 0, ""),
     "pickle payload": (
-        body("class Bomb:\n    def __reduce__(self):\n        return (print, ('boom',))\nreturn Bomb()"), 0, ""
+        body("class Bomb:\n    def __reduce__(self):\n        return (print, ('boom',))\nreturn Bomb()"),
+        0,
+        "",
     ),
     "forged lines": (body(FAKE_LINES), 0, ""),
     "answers for another question": (body(OTHERS_ANSWER), 0, ""),
     "sleeping threads": (
-        body("import threading, time\nthreading.Thread(target=time.sleep, args=(1000,)).start()\nreturn 2 * x"), 0,
+        body("import threading, time\nthreading.Thread(target=time.sleep, args=(1000,)).start()\nreturn 2 * x"),
+        0,
         "thread",
     ),
     "returns its argument": (body("return x"), 0, ""),
     "changes its argument": (body("x *= 2\nreturn x"), 0, "changes its arguments"),
     "the other one's memory": (
         # of the empty case, whose memory is nowhere, it dies
-        body("import ctypes\nctypes.memset(x.data_ptr(), 0, 8)\nreturn x"), 0, "",
+        body("import ctypes\nctypes.memset(x.data_ptr(), 0, 8)\nreturn x"),
+        0,
+        "",
     ),
     "late change": (
         # what is compared is what was sent: changing it afterwards changes nothing
-        body("import threading, time\ny = x.clone()\ndef later():\n    time.sleep(0.05)\n    y.mul_(2)\n"
-             "threading.Thread(target=later).start()\nreturn y"), 0, "",
+        body(
+            "import threading, time\ny = x.clone()\ndef later():\n    time.sleep(0.05)\n    y.mul_(2)\n"
+            "threading.Thread(target=later).start()\nreturn y"
+        ),
+        0,
+        "",
     ),
     "syntax error": ("def double(x:\n", 0, "SyntaxError"),
     "null byte": ("def double(x):\n    return 2 * x\n\0", 0, "It stops with"),
     "deep source": ("x = " + "(" * 50_000 + ")" * 50_000 + "\n", 0, ""),
     "honest": (body("return 2 * x"), 10, ""),
-}  # fmt: skip
+}

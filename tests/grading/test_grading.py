@@ -44,14 +44,24 @@ def test_six_students_get_what_they_deserve(hand_ins, tmp_path):
     seen = []
     output = tmp_path / "out"
     rows = grade_all(
-        hand_ins, TINY, output, seed=3, limits=Limits(seconds=10), jobs=2,
+        hand_ins,
+        TINY,
+        output,
+        seed=3,
+        limits=Limits(seconds=10),
+        jobs=2,
         progress=lambda row, done, total: seen.append((row.student, done, total)),
-    )  # fmt: skip
+    )
     scores = {row.student: [mark.score for mark in row.marks] for row in rows}
     assert scores == {
-        "perfect": [10, 10], "partial": [10, 0], "empty": [0, 0], "wrong": [0, 0], "hostile <script>": [0, 10],
-        "broken": [0, 0], "=2+5": [6, 10],
-    }  # fmt: skip
+        "perfect": [10, 10],
+        "partial": [10, 0],
+        "empty": [0, 0],
+        "wrong": [0, 0],
+        "hostile <script>": [0, 10],
+        "broken": [0, 0],
+        "=2+5": [6, 10],
+    }
     hints = {row.student: [mark.hint for mark in row.marks] for row in rows}
     assert hints["partial"][1] == "That is x squared."
     assert hints["empty"] == ["Not written yet."] * 2

@@ -51,9 +51,15 @@ def plan_for(root, **changes):
     shown = [name for name in ("/usr/lib", "/usr/lib64", "/etc/ld.so.cache", program) if Path(name).exists()]
     links = [(name, os.readlink(name)) for name in ("/lib", "/lib64") if Path(name).is_symlink()]
     plan = {
-        "root": str(root), "shown": [(name, name) for name in shown], "hidden": [], "links": links, "scratch_mb": 4,
-        "limits": {"RLIMIT_NPROC": 4}, "command": [program, "-I", "-S", "-c", PROBE], "environment": {},
-    }  # fmt: skip
+        "root": str(root),
+        "shown": [(name, name) for name in shown],
+        "hidden": [],
+        "links": links,
+        "scratch_mb": 4,
+        "limits": {"RLIMIT_NPROC": 4},
+        "command": [program, "-I", "-S", "-c", PROBE],
+        "environment": {},
+    }
     return json.dumps(plan | changes)
 
 
@@ -66,8 +72,14 @@ def run_as_user(folder, **changes):
     os.chown(room, USER, USER)
     return subprocess.run(
         [PYTHON, "-I", "-S", str(copy), plan_for(room, **changes)],
-        capture_output=True, text=True, user=USER, group=USER, extra_groups=[], cwd="/", timeout=60,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        user=USER,
+        group=USER,
+        extra_groups=[],
+        cwd="/",
+        timeout=60,
+    )
 
 
 @pytest.fixture

@@ -15,10 +15,13 @@ def hidden(rng):
 
 def question(name, factor):
     exercise = Exercise(
-        name, f"{factor} times x.", lambda x: factor * x,
+        name,
+        f"{factor} times x.",
+        lambda x: factor * x,
         lambda: [Case("ones", {"x": torch.ones(3, dtype=torch.float64)})],
-        (Mistake("square", "That is x squared.", lambda x: x * x),), 1e-6,
-    )  # fmt: skip
+        (Mistake("square", "That is x squared.", lambda x: x * x),),
+        1e-6,
+    )
     return Question(exercise, 10, hidden)
 
 

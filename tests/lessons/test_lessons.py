@@ -39,10 +39,19 @@ def test_a_lesson_and_its_notebook_are_in_step(source):
 def test_a_lesson_has_all_its_parts(source):
     text, code = texts(source, "markdown"), texts(source, "code")
     for part in (
-        r"About \d+ minutes", "You need:", "## What you will be able to do", "## First, the real thing",
-        "## An experiment", r"## The paper('s|s')", "## What the released code does differently", "## Exercises",
-        "## Break it", "## Can you answer these", "## Summary", "## Reading",
-    ):  # fmt: skip
+        r"About \d+ minutes",
+        "You need:",
+        "## What you will be able to do",
+        "## First, the real thing",
+        "## An experiment",
+        r"## The paper('s|s')",
+        "## What the released code does differently",
+        "## Exercises",
+        "## Break it",
+        "## Can you answer these",
+        "## Summary",
+        "## Reading",
+    ):
         assert re.search(part, text), f"{source.name} lacks {part!r}"
     assert "labkit.start(" in code.split("\n\n\n")[0]
     assert "labkit.predict(" in code
