@@ -13,7 +13,7 @@ from typing import Any
 
 from labkit.assignments.assignment import Assignment
 from labkit.base.files import write_bytes, write_json
-from labkit.grading.grade import Graded, Mark, expected, grade
+from labkit.grading.grade import Graded, Mark, expected, grade, not_graded
 from labkit.grading.report import as_json, file_name, page, similarity_text, write_table
 from labkit.grading.sandbox import Limits
 from labkit.grading.similar import similar_pairs
@@ -41,13 +41,16 @@ def grade_all(
     done: dict[str, Graded] = {}
 
     def one(student: str, path: Path) -> Graded:
-        submission = read(student, path, assignment)
         kept = output / "students" / f"{file_name(student)}.json"
-        digest = fingerprint(submission, assignment, seed, limits, sandbox)
-        row = recall(kept, digest)
-        if row is None:
-            row = grade(submission, assignment, seed, limits, sandbox)
-            write_json(kept, {"digest": digest, **as_json(row)})
+        try:
+            submission = read(student, path, assignment)
+            digest = fingerprint(submission, assignment, seed, limits, sandbox)
+            row = recall(kept, digest)
+            if row is None:
+                row = grade(submission, assignment, seed, limits, sandbox)
+                write_json(kept, {"digest": digest, **as_json(row)})
+        except Exception as error:  # whatever one hand-in does, the others are graded
+            row = not_graded(student, assignment, error)
         write_bytes(kept.with_suffix(".html"), page(assignment, row, sandbox).encode("utf-8", "replace"))
         return row
 

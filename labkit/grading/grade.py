@@ -11,8 +11,9 @@ from torch import Tensor
 
 from labkit.assignments.assignment import Assignment, Question
 from labkit.grading import wire
+from labkit.grading.reader import readable
 from labkit.grading.sandbox import Limits, Outcome, run
-from labkit.grading.submission import Submission, readable
+from labkit.grading.submission import Submission
 from labkit.lessons.exercise import Case, Row, outcome, same, short, verdict
 
 FAILED = wire.Other("an error")  # in place of a value
@@ -70,7 +71,7 @@ def grade(
         outcomes.append(alone)
         found |= {question.name: {"ended": alone.ended}} | answers_of([alone])
     marks = tuple(
-        mark(question, found.get(question.name), question.name in code, seed) for question in assignment.questions
+        safe_mark(question, found.get(question.name), question.name in code, seed) for question in assignment.questions
     )
     return Graded(
         submission.student,
@@ -112,6 +113,22 @@ def answers_of(outcomes: Iterable[Outcome]) -> dict[str, dict[str, Any]]:
         if isinstance(name := line.get("question"), str):
             found.setdefault(name, line)
     return found
+
+
+def not_graded(student: str, assignment: Assignment, error: Exception) -> Graded:
+    """The row of a hand-in that could not be graded: no points, and why; the others are graded all the same."""
+    why = f"could not be graded: {readable(str(error) or type(error).__name__)[:300]}"
+    marks = tuple(Mark(question.name, question.points, 0.0, why) for question in assignment.questions)
+    return Graded(student, "", marks, {part.name: "" for part in assignment.written}, (why,))
+
+
+def safe_mark(question: Question, answer: dict[str, Any] | None, present: bool, seed: int) -> Mark:
+    """Points and hint of one question; what a child sent may be odd in ways that nobody thought of."""
+    try:
+        return mark(question, answer, present, seed)
+    except Exception as error:
+        hint = f"could not be graded: {readable(f'{type(error).__name__}: {error}')[:300]}"
+        return Mark(question.name, question.points, 0.0, hint)
 
 
 def mark(question: Question, answer: dict[str, Any] | None, present: bool, seed: int) -> Mark:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
+MOST_LINES = 1000  # looked at; an honest child sends one for each question and two more
 START_SECONDS = 60.0  # to import torch on a busy machine; the student's time begins after it
 PACKAGES = ("torch", "numpy")  # and what they need; labkit and other libraries of losses are not in the room
 ENVIRONMENT = {
@@ -131,7 +132,7 @@ def peak_mb(maxrss: int) -> float:
 def read_lines(raw: bytes) -> list[dict[str, Any]]:
     """Lines that are JSON objects; a student can write anything else there, and it counts for nothing."""
     found = []
-    for line in raw.split(b"\n"):
+    for line in raw.split(b"\n", MOST_LINES)[:MOST_LINES]:
         try:
             message = json.loads(line)
         except (ValueError, RecursionError):

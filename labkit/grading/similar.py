@@ -18,9 +18,11 @@ from zlib import crc32
 RUN = 12  # tokens in one fingerprint
 WINDOW = 4  # of this many neighbouring fingerprints, the smallest is kept
 TOKEN = re.compile(r"[A-Za-z_]\w*|\d[\w.]*|[^\s\w]")
-# strings first, so that a # inside one is no comment; docstrings and comments say nothing about who wrote the code
+# strings first, so that a # inside one is no comment; docstrings and comments say nothing about who wrote the code. A
+# string that is never closed ends with its line or the text, and nothing is tried twice: some texts would take minutes
 SILENT = re.compile(
-    r'"""(?:[^"\\]|\\.|"(?!""))*"""|\'\'\'(?:[^\'\\]|\\.|\'(?!\'\'))*\'\'\'|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|#[^\n]*',
+    r'"""(?:[^"\\]|\\.|\\\Z|"(?!""))*+(?:""")?|\'\'\'(?:[^\'\\]|\\.|\\\Z|\'(?!\'\'))*+(?:\'\'\')?'
+    r'|"(?:[^"\\\n]|\\.|\\\Z)*+"?|\'(?:[^\'\\\n]|\\.|\\\Z)*+\'?|#[^\n]*',
     re.DOTALL,
 )
 MOST_CHARACTERS = 50_000  # of one student's answers

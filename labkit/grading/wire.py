@@ -18,6 +18,7 @@ DTYPES = {
     for name in ("float64", "float32", "float16", "int64", "int32", "int16", "int8", "uint8", "bool")
 }
 MOST_NUMBERS = 1_000_000  # in one array
+MOST_ITEMS = 100_000  # in one list or dictionary
 DEEPEST = 8
 
 
@@ -42,6 +43,8 @@ def pack(value: Any, depth: int = 0) -> Any:
             return {"kind": "other", "type": f"an array of {value.dtype}"}
     if isinstance(value, torch.Tensor):
         return pack_tensor(value)
+    if isinstance(value, list | tuple | dict) and len(value) > MOST_ITEMS:
+        return {"kind": "other", "type": f"{len(value)} items"}
     if isinstance(value, list | tuple):
         kind = "tuple" if isinstance(value, tuple) else "list"
         return {"kind": kind, "items": [pack(item, depth + 1) for item in value]}
@@ -80,20 +83,24 @@ def unpack(packed: Any, depth: int = 0) -> Any:
     """The value again. Raises ValueError for whatever `pack` would not have written."""
     if depth > DEEPEST + 1:  # where `pack` says so
         raise ValueError("nested too deeply")
-    if packed is None or isinstance(packed, bool | int | float | str):
+    if isinstance(packed, str):
+        return whole(packed[:1000])
+    if packed is None or isinstance(packed, bool | float) or (isinstance(packed, int) and abs(packed) < 2**63):
         return packed
     if not isinstance(packed, dict):
         raise ValueError("not a packed value")
     kind, items = packed.get("kind"), packed.get("items")
+    if isinstance(items, list | dict) and len(items) > MOST_ITEMS:
+        raise ValueError("too many items")
     if kind == "float" and packed.get("text") in ("nan", "inf", "-inf"):
         return float(packed["text"])
     if kind in ("list", "tuple") and isinstance(items, list):
         found = [unpack(item, depth + 1) for item in items]
         return tuple(found) if kind == "tuple" else found
     if kind == "dict" and isinstance(items, dict):
-        return {key: unpack(item, depth + 1) for key, item in items.items()}
+        return {whole(key): unpack(item, depth + 1) for key, item in items.items()}
     if kind == "other":
-        return Other(str(packed.get("type"))[:100])
+        return Other(whole(str(packed.get("type"))[:100]))
     if kind == "tensor":
         return unpack_tensor(packed)
     raise ValueError("not a packed value")
@@ -108,13 +115,18 @@ def unpack_tensor(packed: dict[str, Any]) -> torch.Tensor:
         raise ValueError("not the shape of a packed tensor")
     raw = base64.b64decode(data, validate=True)
     count = math.prod(shape)
-    if count > MOST_NUMBERS or len(raw) != count * dtype.itemsize:
+    if math.prod(size for size in shape if size) > MOST_NUMBERS or len(raw) != count * dtype.itemsize:
         raise ValueError("shape and bytes of a packed tensor disagree")
     if count == 0:
         return torch.zeros(shape, dtype=dtype)
     if dtype is torch.bool and max(raw) > 1:
         raise ValueError("a truth value is 0 or 1")
     return torch.frombuffer(bytearray(raw), dtype=dtype).reshape(shape).clone()
+
+
+def whole(text: str) -> str:
+    """Text without halves of characters, which JSON allows and files do not take."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def line(message: Any) -> bytes:

@@ -147,7 +147,7 @@ def same(a: Any, b: Any, tolerance: float) -> bool:
         return a is b or (type(a) is type(b) and a == b)
     try:
         x, y = torch.as_tensor(a, dtype=torch.float64), torch.as_tensor(b, dtype=torch.float64)
-    except (TypeError, ValueError, RuntimeError):
+    except (TypeError, ValueError, RuntimeError, OverflowError):
         return False
     if x.shape != y.shape and not (x.numel() == y.numel() == 1):
         return False
@@ -163,10 +163,11 @@ def general_hint(row: Row) -> str:
         return f"Its shape is {tuple(found.shape)}, expected {tuple(expected.shape)} (case: {row.label})."
     if bool(found.isnan().any()) and expected is not None and not bool(expected.isnan().any()):
         return f"It gives NaN (case: {row.label}). Is something divided by zero?"
-    if isinstance(row.found, dict) and not bool(row.found["gradient"].any()):
-        return "The value carries no gradient: use torch operations only, no .item(), float() or detach()."
-    if isinstance(row.found, dict) and same(row.expected["value"], row.found["value"], 1e-5):
-        return f"The value is right but its gradient is not (case: {row.label})."
+    if isinstance(row.expected, dict) and isinstance(row.found, dict) and row.expected.keys() == row.found.keys():
+        if not bool(torch.as_tensor(row.found["gradient"]).any()):
+            return "The value carries no gradient: use torch operations only, no .item(), float() or detach()."
+        if same(row.expected["value"], row.found["value"], 1e-5):
+            return f"The value is right but its gradient is not (case: {row.label})."
     return f"Not yet: see the case “{row.label}”."
 
 
@@ -176,7 +177,7 @@ def value_of(found: Any) -> Tensor | None:
         found = found.get("value")
     try:
         return torch.as_tensor(found, dtype=torch.float64) if found is not None else None
-    except (TypeError, ValueError, RuntimeError):
+    except (TypeError, ValueError, RuntimeError, OverflowError):
         return None
 
 

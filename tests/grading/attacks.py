@@ -154,7 +154,48 @@ class Always(torch.Tensor):
 return x.as_subclass(Always)
 """
 
+# writes a line of its own for the question, with this value in every case
+FORGED_VALUE = """
+import os
+for fd in range(3, 64):
+    try:
+        os.write(fd, b'{"question": "double", "cases": [' + b", ".join([b'{"value": VALUE}'] * 5) + b"]}\\n")
+    except OSError:
+        pass
+os._exit(0)
+"""
+
+
+def forged(value: str) -> str:
+    """A `double` that sends this JSON as what it returned."""
+    return body(FORGED_VALUE.replace("VALUE", value))
+
+
 ATTACKS: dict[str, tuple[str, float, str]] = {
+    "value and gradient": (body("return {'value': 2 * x, 'gradient': x}"), 0, "Not yet"),
+    "value without gradient": (body("return {'value': 2 * x}"), 0, "returns nothing"),
+    "half a character in a type's name": (
+        body("class Odd(type):\n    __name__ = property(lambda cls: '\\ud800')\nreturn Odd('Odd', (), {})()"),
+        0,
+        "returns nothing",
+    ),
+    "half a character in an error": (body("raise ValueError('\\ud800')"), 0, "ValueError"),
+    "half a character in a key": (body("return {'\\ud800': x}"), 0, "returns nothing"),
+    "a million empty lines": (
+        body(
+            "import os\nfor fd in range(3, 64):\n    try:\n        os.write(fd, b'\\n' * 10**6)\n"
+            "    except OSError:\n        pass\nreturn x"
+        ),
+        0,
+        "",
+    ),
+    "a forged integer of 400 digits": (forged("9" * 400), 0, "no value"),
+    "a forged integer of 5,000 digits": (forged("9" * 5000), 0, "ended before"),
+    "a forged empty tensor of a huge shape": (
+        forged('{"kind": "tensor", "dtype": "float64", "shape": [0' + ", 1000000" * 7 + '], "data": ""}'),
+        0,
+        "no value",
+    ),
     "infinite loop": (body("while True:\n    pass"), 0, "time allowed"),
     "infinite loop in the cell": ("while True:\n    pass\n", 0, "time allowed"),
     "sleeps": (body("import time\ntime.sleep(1000)\nreturn 2 * x"), 0, "time allowed"),

@@ -7,7 +7,8 @@ import zipfile
 
 import pytest
 
-from labkit.grading.submission import MOST_BYTES, find_students, read
+from labkit.grading.reader import MOST_BYTES
+from labkit.grading.submission import find_students, read
 from tests.grading.tiny import DOUBLE, TINY, TRIPLE, answers, cell, notebook
 
 
