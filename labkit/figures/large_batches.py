@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from labkit.figures import style
+from labkit.metrics.nearest import recall_at_1, unit_rows
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -71,7 +72,7 @@ def batch_difficulty(
     traces = []
     for number, (name, (embeddings, labels)) in enumerate(networks.items()):
         source = torch.Generator().manual_seed(0)
-        unit = torch.nn.functional.normalize(embeddings, dim=1)
+        unit = unit_rows(embeddings.numpy())
         members = [(labels == c).nonzero().flatten() for c in labels.unique()]
         counts = [c for c in (2, 4, 8, 16, 32, 64, 128) if c <= len(members)]
         found = []
@@ -80,8 +81,7 @@ def batch_difficulty(
             for _ in range(draws):
                 drawn = [members[i] for i in torch.randperm(len(members), generator=source)[:classes]]
                 rows = torch.cat([m[torch.randperm(len(m), generator=source)[:per_class]] for m in drawn])
-                similarity = (unit[rows] @ unit[rows].T).fill_diagonal_(-torch.inf)
-                hits += float((labels[rows][similarity.argmax(1)] == labels[rows]).float().mean())
+                hits += recall_at_1(unit[rows.numpy()], labels[rows].numpy())
             found.append(100 * hits / draws)
         sizes = [per_class * c for c in counts]
         traces.append(

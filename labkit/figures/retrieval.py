@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from labkit import metrics
 from labkit.base.paths import RECORDED
 from labkit.data import load
 from labkit.figures import style
+from labkit.metrics.nearest import metrics_of_ranks, ranking
 from labkit.models import build
 from labkit.runs import open_run, read_embeddings, read_samples
 from labkit.runs.schema import RunError
@@ -95,14 +96,11 @@ def emoji_gallery(run_id: str = "emoji_pnp-dq_s0", root: Path = RECORDED) -> Gal
 
 def find(gallery: Gallery, way: str, query: int, count: int = SHOWN) -> Found:
     """Rank all other items by cosine similarity to the query."""
-    unit = gallery.ways[way]
-    similarity = unit @ unit[query]
-    others = torch.arange(len(unit)) != query
-    order = similarity.masked_fill(~others, -torch.inf).argsort(descending=True, stable=True)[:-1]
+    order, similarity = (torch.from_numpy(one[0]) for one in ranking(gallery.ways[way].numpy(), np.array([query])))
     relevant = gallery.labels[order] == gallery.labels[query]
-    total = int(relevant.sum())
-    value = float(metrics.average_precision_at_k(relevant.double(), len(order), total, "relevant"))
-    return Found(order[:count], similarity[order[:count]], relevant[:count], total, value)
+    ranks = relevant.nonzero().T.numpy() + 1
+    value = float(metrics_of_ranks(ranks, ())["AP"][0])
+    return Found(order[:count], similarity[:count], relevant[:count], ranks.shape[1], value)
 
 
 def retrieved(gallery: Gallery, query: int, way: str) -> go.Figure:

@@ -16,6 +16,7 @@ from labkit.data import load
 from labkit.data.samplers import BalancedBatches, batches_from
 from labkit.data.toy import CLASSES
 from labkit.figures import style
+from labkit.metrics.nearest import recall_at_1, unit_rows
 from labkit.models import build
 
 if TYPE_CHECKING:
@@ -82,9 +83,7 @@ def toy(layout: str, seed: int) -> Any:
 
 def nearest_is_same(embeddings: Tensor, labels: Tensor) -> float:
     """Share of points whose nearest other point (by cosine) has the same label: Recall@1."""
-    unit = torch.nn.functional.normalize(embeddings.double(), dim=1)
-    similarity = (unit @ unit.T).fill_diagonal_(-2.0)
-    return float((labels[similarity.argmax(1)] == labels).double().mean())
+    return recall_at_1(unit_rows(embeddings.double().numpy()), labels.numpy())
 
 
 def circular_variance(embeddings: Tensor) -> float:

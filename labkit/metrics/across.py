@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from labkit.base.tensors import check_labels
-from labkit.metrics.evaluate import per_query_metrics
+from labkit.metrics.evaluation import per_query_metrics
 
 
 def evaluate_across(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from labkit.metrics.nearest import Floats, Whole, metrics_of_ranks, positive_ranks, ranking, unit_rows
 from labkit.runs.contents import read_embedding_array, read_samples
 from labkit.runs.schema import RunError
 
@@ -21,12 +22,7 @@ if TYPE_CHECKING:
 
     from labkit.runs.read import Run
 
-    Floats = NDArray[np.float64]
-    Whole = NDArray[np.int64]
-
 MOST = 3000  # points that are compared with each other; a run may keep 60,000
-ROWS_AT_ONCE = 256
-DIGITS = 10  # of a similarity: what differs by rounding alone is a tie, which the order of the file decides
 KS = (1, 5, 10)
 
 
@@ -116,39 +112,14 @@ def read_points(run: Run, most: int = MOST) -> Points:
     data = run.info.get("data")
     tested = data.get("test") if isinstance(data, dict) else None
     return Points(
-        rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12), samples["label"].to_numpy(np.int64),
+        unit_rows(rows), samples["label"].to_numpy(np.int64),
         tuple(samples["id"]), tuple(names.astype(str)), kept, tested if isinstance(tested, int) else None, queries,
     )  # fmt: skip
 
 
-def rank(points: Points, queries: Whole) -> tuple[Whole, Floats]:
-    """For each query (Q,) the points it is compared with (Q, others) by falling similarity, and the similarities."""
-    similarity = (points.unit[queries] @ points.unit.T).round(DIGITS)
-    similarity[np.arange(len(queries)), queries] = -np.inf  # what is no candidate goes to the end, which is cut off
-    similarity[:, : points.queries] = -np.inf
-    order = np.argsort(-similarity, axis=1, kind="stable")[:, : points.others]
-    return order, np.take_along_axis(similarity, order, axis=1)
-
-
-def measure(ranks: Whole) -> dict[str, NDArray[Any]]:
-    """Metrics (Q,) from ascending ranks of positives (Q, P); AP is that of the whole ranking.
-
-    The definitions of `labkit.metrics`, which the tests compare with: written for numpy, so that a page needs no torch.
-    """
-    total = ranks.shape[1]
-    nth = np.arange(1, total + 1)
-    best = np.cumsum(1 / np.log2(nth + 1))
-    out = {"AP": (nth / ranks).mean(axis=1)}
-    for k in KS:
-        top = ranks <= k
-        out[f"R@{k}"] = top.any(axis=1).astype(np.float64)
-        out[f"nDCG@{k}"] = (top / np.log2(ranks + 1)).sum(axis=1) / best[min(k, total) - 1]
-    return out | {"first positive": ranks[:, 0]}
-
-
 def find(points: Points, query: int) -> Found:
     """What is found for one query; a query without positives has no metrics."""
-    order, similarity = (one[0] for one in rank(points, np.array([query])))
+    order, similarity = (one[0] for one in ranking(points.unit, np.array([query]), points.queries))
     hit = points.labels[order] == points.labels[query]
     ranks = np.flatnonzero(hit)[None] + 1
     values = {name: float(value[0]) for name, value in measure(ranks).items()} if hit.any() else {}
@@ -159,18 +130,10 @@ def per_query(points: Points) -> pd.DataFrame:
     """Every query that has a positive, in the order of the file: id, class, metrics, rank of the first positive."""
     import pandas as pd
 
-    ranks = all_ranks(points)
-    asked = points.labels[: points.queries or len(points)]
-    known, sizes = np.unique(points.labels[points.queries :], return_counts=True)
-    place = np.searchsorted(known, asked).clip(max=len(known) - 1)
-    counts = np.where(known[place] == asked, sizes[place], 0)  # positives of each query
-    if not points.queries:
-        counts -= 1  # the query itself
-    parts = []
-    for count in np.unique(counts[counts > 0]):  # metrics take queries with equally many positives at once
-        own = counts == count
-        theirs = ranks[np.repeat(own, counts)].reshape(-1, count)
-        parts.append({"row": np.flatnonzero(own)} | measure(theirs))
+    parts = [
+        {"row": queries} | measure(ranks)
+        for queries, ranks in positive_ranks(points.unit, points.labels, points.queries)
+    ]
     if not parts:
         raise RunError("no recorded point has another one of its class: there is nothing to find")
     columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
@@ -179,15 +142,9 @@ def per_query(points: Points) -> pd.DataFrame:
     return pd.DataFrame(who | columns, index=rows).sort_index().reset_index(drop=True)
 
 
-def all_ranks(points: Points) -> Whole:
-    """Ranks of the first query's positives, of the second's, and so on, in one row."""
-    found = []
-    asked = points.queries or len(points)
-    for start in range(0, asked, ROWS_AT_ONCE):
-        queries = np.arange(start, min(start + ROWS_AT_ONCE, asked))
-        hit = points.labels[rank(points, queries)[0]] == points.labels[queries, None]
-        found.append(hit.nonzero()[1] + 1)
-    return np.concatenate(found)
+def measure(ranks: Whole) -> dict[str, NDArray[Any]]:
+    """What the page shows of queries with such ranks of positives (Q, P)."""
+    return metrics_of_ranks(ranks, KS) | {"first positive": ranks[:, 0]}
 
 
 def same_data(runs: Iterable[Run]) -> dict[str, list[Run]]:

@@ -13,7 +13,7 @@ import torch
 
 from labkit.base.paths import RECORDED
 from labkit.explorers.embedding import explore_embeddings, explorer_data
-from labkit.explorers.embedding.data import MOST_COLORS, SHAPES, Grouping, nearest, subset, top, with_neighbours
+from labkit.explorers.embedding.data import MOST_COLORS, SHAPES, Grouping, nearest, subset, with_neighbours
 from labkit.explorers.embedding.packed import places
 from labkit.explorers.embedding.picture import still
 from labkit.explorers.embedding.sheet import NO_SHEET, cut
@@ -157,13 +157,6 @@ def test_neighbours_are_those_of_a_naive_search(omniglot):
         assert set(answer["ids"]) == {omniglot.ids[j] for j in order}
         assert [omniglot.ids[j] for j in table.near[i]] == answer["ids"]
         np.testing.assert_allclose(table.similarity[i], answer["similarities"], atol=1e-5)
-
-
-def test_of_equals_the_earlier_comes_first_and_nobody_is_his_own_neighbour():
-    unit = np.array([[1, 0], [1, 0], [0, 1], [1, 0]], np.float32)
-    rows, cosines = top(unit, np.array([1, 2]), 9)
-    assert rows.tolist() == [[0, 3, 2], [0, 1, 3]]
-    assert cosines.tolist() == [[1, 1, 0], [0, 0, 0]]
 
 
 def test_an_unknown_id_has_no_neighbours(fashion):

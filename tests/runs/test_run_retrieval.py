@@ -10,9 +10,8 @@ import torch
 from safetensors.torch import save_file
 
 from labkit.base.paths import RECORDED
-from labkit.metrics.from_ranks import metrics_from_ranks
 from labkit.runs import RunError, find_runs, open_run, read_embeddings, read_run, read_samples
-from labkit.runs.retrieval import KS, Points, find, measure, per_query, read_points, same_data
+from labkit.runs.retrieval import KS, Points, find, per_query, read_points, same_data
 
 RECORDED_RUNS = ("omniglot_pnp-dq_s0", "emoji_untrained_s0", "toy_pnp-ib_layout=random_s0")
 
@@ -52,15 +51,6 @@ def check(points, queries):
         for name, value in values.items():
             assert found.metrics[name] == pytest.approx(value, abs=1e-12)
             assert row[name] == pytest.approx(value, abs=1e-12)
-
-
-def test_the_metrics_are_those_of_the_library():
-    ranks = np.sort(np.random.default_rng(0).permuted(np.tile(np.arange(1, 40), (30, 1)), axis=1)[:, :6], axis=1)
-    library = metrics_from_ranks(torch.from_numpy(ranks), (*KS, 39))
-    mine = measure(ranks)
-    np.testing.assert_allclose(mine["AP"], library["MAP@39/relevant"], rtol=1e-14)
-    for name in (f"{metric}@{k}" for metric in ("R", "nDCG") for k in KS):
-        np.testing.assert_allclose(mine[name], library[name], rtol=1e-14)
 
 
 def test_shuffled_classes_of_unequal_size():

@@ -14,6 +14,8 @@ from labkit.base.paths import RECORDED
 from labkit.explorers.embedding.packed import SHAPES as SHAPES
 from labkit.explorers.embedding.packed import pack
 from labkit.explorers.embedding.sheet import NO_SHEET, Sheet, cut, find_sheet
+from labkit.metrics.nearest import nearest as nearest_rows
+from labkit.metrics.nearest import unit_rows
 from labkit.runs.contents import read_embedding_array, read_projection, read_samples
 from labkit.runs.project import stratified
 from labkit.runs.read import Run, open_run
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
 
 MOST_COLORS = 10  # classes; with more, all are grey but the chosen one
 NEIGHBOURS = 10
-ROWS_AT_ONCE = 1024
 
 
 @dataclass(frozen=True)
@@ -123,8 +124,7 @@ def explorer_data(
     if len(xy) == 0 or not np.isfinite(xy).all():
         raise RunError(f"run {run.id}: the {projection} projection is empty or holds NaN or infinite values")
     samples = samples.iloc[[row_of[name] for name in places["id"]]].reset_index(drop=True)
-    unit = embeddings[[row_of[name] for name in places["id"]]]
-    unit = unit / np.maximum(np.linalg.norm(unit, axis=1, keepdims=True), 1e-12)
+    unit = unit_rows(embeddings[[row_of[name] for name in places["id"]]])
     labels, classes = classes_of(samples)
     ids = tuple(samples["id"])
     cells, sheet = find_sheet(sprites, run.data_name, ids)
@@ -169,23 +169,11 @@ def nearest(data: ExplorerData, name: str, k: int = NEIGHBOURS) -> dict[str, Any
     """
     if name not in data.row:
         return {}
-    rows, cosines = top(data.embeddings, np.array([data.row[name]]), k)
+    rows, cosines = nearest_rows(data.embeddings, np.array([data.row[name]]), k)
     return {"id": name, "ids": [data.ids[i] for i in rows[0]], "similarities": [float(s) for s in cosines[0]]}
 
 
 def with_neighbours(data: ExplorerData, k: int = NEIGHBOURS) -> ExplorerData:
     """The same points with the k nearest of each, for a page that has no Python to ask."""
-    k = min(k, len(data) - 1)
-    near, similarity = np.empty((len(data), k), np.int32), np.empty((len(data), k), np.float32)
-    for start in range(0, len(data), ROWS_AT_ONCE):
-        rows = np.arange(start, min(start + ROWS_AT_ONCE, len(data)))
-        near[rows], similarity[rows] = top(data.embeddings, rows, k)
-    return replace(data, near=near, similarity=similarity)
-
-
-def top(unit: Floats, rows: NDArray[Any], k: int) -> tuple[Whole, Floats]:
-    """Rows and cosines of the k nearest of some rows, itself left out."""
-    cosines = unit[rows] @ unit.T
-    cosines[np.arange(len(rows)), rows] = -np.inf
-    order = np.argsort(-cosines, axis=1, kind="stable")[:, : min(k, len(unit) - 1)]
-    return order.astype(np.int32), np.take_along_axis(cosines, order, axis=1).astype(np.float32)
+    rows, cosines = nearest_rows(data.embeddings, np.arange(len(data)), k)
+    return replace(data, near=rows.astype(np.int32), similarity=cosines.astype(np.float32))

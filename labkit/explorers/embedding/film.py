@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +14,7 @@ import numpy as np
 from labkit.explorers.embedding.data import classes_of
 from labkit.explorers.embedding.packed import SHAPES, joined, smallest
 from labkit.figures.style import COLORS
+from labkit.metrics.nearest import csc, recall_at_1, unit_rows
 from labkit.runs.contents import read_embedding_array, read_frame_array, read_samples
 from labkit.runs.read import Run
 from labkit.runs.schema import RunError
@@ -55,8 +57,9 @@ class Film:
         for step, frame in zip(self.steps, self.frames):
             found: dict[str, float | int] = {"step": step}
             for name, own in self.splits.items():
-                found[f"R@1 of {name} (%)"] = round(100 * nearest_is_same(frame[own], self.labels[own]), 1)
-            rows.append(found | ({"CSC": round(separability(frame, self.labels), 2)} if self.turns else {}))
+                if not math.isnan(share := recall_at_1(frame[own], self.labels[own])):
+                    found[f"R@1 of {name} (%)"] = round(100 * share, 1)
+            rows.append(found | ({"CSC": round(csc(frame, self.labels), 2)} if self.turns else {}))
         return rows
 
     @cached_property
@@ -110,22 +113,4 @@ def read_film(run: Run) -> Film | None:
         raise RunError(f"run {run.id}: the frames hold NaN or infinite values")
     labels, classes = classes_of(samples)
     parts = tuple(samples["split"].astype(str)) if "split" in samples else ("all",) * len(samples)
-    unit = frames / np.maximum(np.linalg.norm(frames, axis=2, keepdims=True), 1e-12)
-    return Film(run.id, unit, tuple(steps.tolist()), labels, classes, parts)
-
-
-def nearest_is_same(unit: Floats, labels: Whole) -> float:
-    """Share of points whose nearest other point by cosine has the same label: Recall@1."""
-    cosines = unit @ unit.T
-    np.fill_diagonal(cosines, -2.0)
-    return float((labels[cosines.argmax(axis=1)] == labels).mean())
-
-
-def separability(unit: Floats, labels: Whole) -> float:
-    """tr(S_b) / tr(S_w), SGSL Eq. 9, as `labkit.metrics.csc`, which needs torch, has it."""
-    points = unit.astype(np.float64)
-    _, number, sizes = np.unique(labels, return_inverse=True, return_counts=True)
-    centers = np.stack([np.bincount(number, axis) for axis in points.T], axis=1) / sizes[:, None]
-    within = float(((points - centers[number]) ** 2).sum()) / len(points)
-    between = float((((centers - points.mean(axis=0)) ** 2).sum(axis=1) * sizes).sum()) / len(points)
-    return between / within if within > 0 else float("inf")
+    return Film(run.id, unit_rows(frames), tuple(steps.tolist()), labels, classes, parts)

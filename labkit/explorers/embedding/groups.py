@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from labkit.explorers.embedding.data import ROWS_AT_ONCE, ExplorerData, Grouping
+from labkit.explorers.embedding.data import ExplorerData, Grouping
+from labkit.metrics.nearest import nearest
 from labkit.runs.contents import read_samples
 from labkit.runs.read import Run
 
@@ -66,13 +67,8 @@ def first_neighbours(data: ExplorerData, rows: NDArray[Any]) -> tuple[Whole, Flo
     """Row and cosine of the nearest other point of some points; of equals the earlier row."""
     if len(data) < 2:
         return np.zeros(len(rows), np.int32), np.full(len(rows), np.nan, np.float32)
-    near, similarity = np.empty(len(rows), np.int32), np.empty(len(rows), np.float32)
-    for start in range(0, len(rows), ROWS_AT_ONCE):
-        part = slice(start, start + ROWS_AT_ONCE)
-        cosines = data.embeddings[rows[part]] @ data.embeddings.T
-        cosines[np.arange(len(cosines)), rows[part]] = -np.inf
-        near[part], similarity[part] = cosines.argmax(axis=1), cosines.max(axis=1)
-    return near, similarity
+    near, similarity = nearest(data.embeddings, rows)
+    return near[:, 0].astype(np.int32), similarity[:, 0].astype(np.float32)
 
 
 def matching(data: ExplorerData, search: str) -> list[int] | None:
