@@ -138,7 +138,9 @@ def archive(name: str, content: bytes, remarks: list[str]) -> Iterator[tuple[str
                 with files.open(entry) as file:
                     inside = file.read(MOST_BYTES + 1)
                 if len(inside) > MOST_BYTES:
-                    remarks.append(f"{entry.filename} in {name} is too large and was not read")
+                    remarks.append(
+                        f"{entry.filename} in {name} is larger than {MOST_BYTES // 2**20} MB and was not read"
+                    )
                     continue
                 yield entry.filename, inside
     except Exception as error:  # decompressors raise errors of their own

@@ -40,7 +40,8 @@ class SmallCNN(nn.Module):
         check_count("size", size)
         side = (size + 1) // 2 >> len(channels) - 1
         if side == 0:
-            raise ValueError(f"size {size} is too small for {len(channels)} channels: each after the first halves it")
+            least = 2 ** len(channels) - 1  # halved, rounded up, then halved by each channel after the first
+            raise ValueError(f"size must be at least {least} for {len(channels)} channels; got {size}")
         self.in_channels, self.size = in_channels, size
         layers: list[nn.Module] = [nn.Conv2d(in_channels, channels[0], 3, stride=2, padding=1, bias=False)]
         layers += [_normalise(norm, channels[0]), nn.ReLU(inplace=True)]

@@ -150,7 +150,7 @@ def test_the_five_layer_network_has_five_layers_with_weights():
         ("small-cnn", 8, {"channels": ()}, r"channels must be a sequence of whole numbers such as \(1, 2\), got \(\)"),
         ("small-cnn", 8, {"channels": 16}, "channels must be a sequence of whole numbers .*got 16"),
         ("small-cnn", 8, {"channels": (8, 0)}, "channels must be a whole number"),
-        ("small-cnn", 8, {"size": 4, "channels": (4, 4, 4, 4)}, "size 4 is too small for 4 channels"),
+        ("small-cnn", 8, {"size": 4, "channels": (4, 4, 4, 4)}, "size must be at least 15 for 4 channels; got 4"),
         ("small-resnet", 8, {"blocks": ()}, "blocks must be a sequence of whole numbers"),
         ("small-resnet", 8, {"blocks": (1, 0)}, "blocks must be a whole number"),
         ("small-resnet", 8, {"pool": "max"}, "pool must be one of 'gem', 'avg', 'avg\\+max'"),
