@@ -46,7 +46,8 @@ import torch
 
 from labkit import losses, metrics
 from labkit.explorers.retrieval import explore_retrieval
-from labkit.figures import metric_and_loss, retrieval
+from labkit.figures import retrieval
+from labkit.figures.lessons import start_here as figures
 
 gallery = retrieval.emoji_gallery()
 print(f"{len(gallery.labels)} drawings of {len(gallery.labels.unique())} emoji")
@@ -116,7 +117,7 @@ labkit.explore_embeddings("emoji_pnp-dq_s0", "umap")
 
 # %%
 labkit.show(
-    metric_and_loss.turning(),
+    figures.turning(),
     "R@1, average precision and the pair loss of one query while it turns past five items. The metrics are flat and jump "
     "where two items change places; the pair loss changes all the time, smoothly.",
 )
@@ -130,13 +131,13 @@ labkit.predict(
     "that counts for more than the one negative that now stands first.",
 )
 for angle, loss in ((38.0, "0.048"), (42.0, "0.046")):
-    assert f"{metric_and_loss.measured(angle)['pair loss']:.3f}" == loss
+    assert f"{figures.measured(angle)['pair loss']:.3f}" == loss
 
 # %%
 from labkit.explorers.explorer import Control
 
 labkit.explore(
-    metric_and_loss.on_the_circle,
+    figures.on_the_circle,
     [Control("angle", "angle of the query", tuple(float(a) for a in range(0, 91, 2)), 38.0)],
     [{"angle": 30.0}, {"angle": 38.0}, {"angle": 42.0}],
     "The query at 30, 38 and 42 degrees. From 30 to 38 no metric changes and the loss falls; from 38 to 42 the loss falls "
@@ -234,7 +235,7 @@ for name, path in (("ten gradient steps on the loss", descent), ("30 random trie
 
 # %%
 labkit.show(
-    metric_and_loss.loss_against_metric({"gradient steps on the loss": descent, "random tries on R@1": search}),
+    figures.loss_against_metric({"gradient steps on the loss": descent, "random tries on R@1": search}),
     "Two ways from the same start (right end of the lower line): gradient steps lower the pair loss by almost a quarter and hardly move R@1; "
     "random tries raise R@1 while the pair loss gets worse. The large mark is the end.",
 )

@@ -198,15 +198,15 @@ table.round(1)
 
 # %%
 from labkit.base.paths import RECORDED
-from labkit.figures import metric_agreement, metric_shapes
-from labkit.figures.metrics import recall_over_k
-from labkit.runs import open_run, read_embeddings, read_samples
+from labkit.explorers import arrangements
+from labkit.figures.lessons import metrics_that_disagree as figures
+from labkit.runs import open_run, read_embeddings, read_samples, spread
 
 run = open_run("omniglot_pnp-dq_s0", RECORDED)
 measured = run.summary["test"]
 assert f"{100 * measured['R@10']:.0f} {100 * measured['recall-fraction@10']:.0f}" == "96 33"
 labkit.show(
-    recall_over_k(measured),
+    figures.recall_over_k(measured),
     "Recall over the cut-off k, in three modes, of one network on unseen Omniglot characters. Any-hit and fraction rise "
     "with k; the capped one falls until k reaches R = 19, because later places are harder to fill.",
 )
@@ -258,12 +258,12 @@ print("changed:", ", ".join(name for name in before if name not in same))
 from labkit.explorers.explorer import Control
 
 labkit.explore(
-    metric_shapes.separability,
+    arrangements.draw,
     [
-        Control("shape", "arrangement", metric_shapes.SHAPES, metric_shapes.SHAPES[1], menu=True),
+        Control("shape", "arrangement", arrangements.SHAPES, arrangements.SHAPES[1], menu=True),
         Control("spread", "spread (degrees)", (1.0, 2.0, 3.0, 5.0, 8.0, 15.0), 3.0),
     ],
-    [{"shape": shape} for shape in metric_shapes.SHAPES],
+    [{"shape": shape} for shape in arrangements.SHAPES],
     "Six classes as points on a circle (drawn on rings of different radius to keep them apart). Each class in its own "
     "place: CSC, R@1 and NMI are all high. Two classes on each place: CSC is as high, R@1 is about that of a coin. Each class "
     "in four places: CSC is nearly 0 and NMI low, although nearly every nearest neighbour is of the right class.",
@@ -286,14 +286,14 @@ LOSSES = ["smooth-ap", "pnp-o", "pnp-iu", "pnp-ib", "pnp-ds", "pnp-dq", "recall-
 LOSSES += ["proxy-nca", "proxy-anchor", "soft-triple", "mpa", "mpa-dw", "mpa-ap", "softmax", "norm-softmax", "sgsl"]
 LOSSES += ["contrastive", "triplet", "multi-similarity"]
 runs = labkit.experiment("omniglot", LOSSES, retrain=RETRAIN)
-means = metric_agreement.means(runs, ["R@1", "R@10", "MAP@R", "nDCG@10", "NMI", "CSC"])
+means = spread.means(runs, ["R@1", "R@10", "MAP@R", "nDCG@10", "NMI", "CSC"])
 labkit.show(
-    metric_agreement.correlation_heatmap(means),
+    figures.correlation_heatmap(means),
     "Rank correlation between metrics over the losses. The ranking metrics and NMI agree closely; CSC agrees with them "
     "far less.",
 )
 for metric in means:
-    correlation, count = metric_agreement.seeds_agreement(runs, metric)
+    correlation, count = spread.seeds_agreement(runs, metric)
     print(f"yardstick: {metric} of seed 0 against {metric} of seed 1, {count} losses: {correlation:.2f}")
 
 # %% [markdown]
@@ -303,7 +303,7 @@ for metric in means:
 # %%
 MENU = tuple(means.columns)
 labkit.explore(
-    lambda first, second: metric_agreement.two_metrics(means, first, second),
+    lambda first, second: figures.two_metrics(means, first, second),
     [
         Control("first", "across", MENU, "R@1", menu=True),
         Control("second", "up", MENU, "CSC", menu=True),

@@ -43,12 +43,13 @@ import numpy as np
 import torch
 
 from labkit import losses, metrics
-from labkit.figures import sigmoids, smoothing
+from labkit.figures.lessons import smoothing_a_rank as figures
+from labkit.training.pairs import similarity_differences
 
 negatives = torch.tensor([0.8, 0.6, 0.3])
 other_positive = 0.7
 labkit.show(
-    smoothing.moved_positive(negatives, other_positive, tau=0.01),
+    figures.moved_positive(negatives, other_positive, tau=0.01),
     "Average precision and Smooth-AP (temperature 0.01) of one query while one positive moves from similarity 0 to 1. "
     "Average precision is a staircase with steps at the similarities of the negatives. Smooth-AP follows it with "
     "rounded steps; where the two positives tie, at 0.7, it is slightly too high.",
@@ -84,7 +85,7 @@ from labkit.explorers.explorer import Control
 
 TAU = Control("tau", "temperature τ", (0.005, 0.01, 0.02, 0.05, 0.1, 0.2), 0.05)
 labkit.explore(
-    sigmoids.smoothed_step,
+    figures.smoothed_step,
     [TAU],
     [{"tau": 0.01}, {"tau": 0.05}, {"tau": 0.2}],
     "The indicator of s_j > s_i and the sigmoid at three temperatures: at 0.01 nearly the step, at 0.2 nearly a "
@@ -146,9 +147,9 @@ print(f"loss {ours.item():.6f}, library {library.item():.6f}; 1 − loss at τ �
 
 # %%
 EMBEDDED = {"untrained network": "omniglot_untrained_s0", "trained with Smooth-AP": "omniglot_smooth-ap_s0"}
-differences = {name: smoothing.similarity_differences(run, queries=100) for name, run in EMBEDDED.items()}
+differences = {name: similarity_differences(run, queries=100) for name, run in EMBEDDED.items()}
 taus = tuple(np.geomspace(0.001, 1, 25))
-density = {name: sigmoids.gradient_density(found, taus) for name, found in differences.items()}
+density = {name: figures.gradient_density(found, taus) for name, found in differences.items()}
 labkit.explore(
     lambda network: density[network],
     [Control("network", "network", tuple(differences), "trained with Smooth-AP", menu=True)],

@@ -43,10 +43,11 @@ labkit.start()
 import torch
 
 from labkit import losses, metrics
-from labkit.figures import recall_at_k, sigmoids
+from labkit.figures.lessons import recall_at_k as figures
+from labkit.figures.lessons.smoothing_a_rank import smoothed_cutoff, smoothed_step
 
 labkit.show(
-    recall_at_k.moved_positive((0.9, 0.8, 0.7, 0.6, 0.45, 0.3), k=2),
+    figures.moved_positive((0.9, 0.8, 0.7, 0.6, 0.45, 0.3), k=2),
     "Recall@2 and rs@2 of one query while its only positive moves from similarity 0 to 1. Recall@2 jumps once, at 0.8. "
     "The surrogate climbs in rounded steps, one for each negative passed, and ends at 0.73, not at 1.",
 )
@@ -82,7 +83,7 @@ labkit.predict(
 
 # %%
 labkit.show(
-    sigmoids.smoothed_step(0.01),
+    smoothed_step(0.01),
     "The inner sigmoid with temperature 0.01 and the step that it replaces: over the range of similarities it is nearly "
     "the step itself.",
 )
@@ -92,7 +93,7 @@ from labkit.explorers.explorer import Control
 
 TAU_RANK = Control("tau_rank", "temperature τ₁", (0.1, 0.25, 0.5, 1.0, 2.0, 4.0), 1.0)
 labkit.explore(
-    sigmoids.smoothed_cutoff,
+    smoothed_cutoff,
     [TAU_RANK],
     [{"tau_rank": 0.1}, {"tau_rank": 1.0}, {"tau_rank": 4.0}],
     "How much a positive counts as among the first k, against the number of items before it, for five k. Each curve "
@@ -181,7 +182,7 @@ explore_similarities()
 
 # %%
 labkit.explore(
-    recall_at_k.floors,
+    figures.floors,
     [TAU_RANK],
     [{"tau_rank": 0.1}, {"tau_rank": 1.0}, {"tau_rank": 4.0}],
     "Loss of a perfect ranking against the number of positives, K = {1, 2, 4, 8, 16}: with the sigmoid, and with hard "
@@ -198,7 +199,7 @@ for num_positives in (1, 3, 9):
     perfect = torch.eye(6, dtype=torch.float64)[classes]
     perfect = perfect + 0.02 * torch.randn_like(perfect)  # no two positives tied
     measured = losses.functional.recall_at_k(perfect, classes, ks=KS, tau_sim=1e-8).item()
-    floor = recall_at_k.loss_floor(num_positives, KS, tau_rank=1.0)
+    floor = figures.loss_floor(num_positives, KS, tau_rank=1.0)
     assert abs(measured - floor) < 1e-3
     print(f"|P| = {num_positives}: measured {measured:.4f}, formula {floor:.4f}")
 
@@ -208,8 +209,8 @@ for num_positives in (1, 3, 9):
 
 # %%
 for num_positives in (2, 3, 9):
-    apart = recall_at_k.loss_floor(num_positives, KS, 1.0)
-    tied = recall_at_k.loss_floor(1, [k - (num_positives - 1) / 2 for k in KS], 1.0)
+    apart = figures.loss_floor(num_positives, KS, 1.0)
+    tied = figures.loss_floor(1, [k - (num_positives - 1) / 2 for k in KS], 1.0)
     print(f"|P| = {num_positives}: apart {apart:.4f}, tied {tied:.4f}")
 
 # %% [markdown]
@@ -222,7 +223,7 @@ for num_positives in (2, 3, 9):
 
 # %%
 labkit.explore(
-    recall_at_k.rank_pull,
+    figures.rank_pull,
     [TAU_RANK],
     [{"tau_rank": 0.25}, {"tau_rank": 1.0}, {"tau_rank": 4.0}],
     "Size of the gradient on a positive against the number of items before it, for three sets of k. Each k is a bump of "
@@ -244,7 +245,7 @@ run = open_run("omniglot_recall-at-k_s0", RECORDED)
 test_embeddings = read_embeddings(run)
 test_labels = torch.as_tensor(read_samples(run)["label"].to_numpy().copy())
 labkit.show(
-    recall_at_k.three_recalls(test_embeddings, test_labels),
+    figures.three_recalls(metrics.evaluate(test_embeddings, test_labels, ks=KS)),
     "Recall@k of one and the same network by three definitions. Any-hit recall rises from 94 to 99.7 %. Fractional "
     "recall starts at 5 %, because one hit of 19 is the most that rank 1 can give. Capped recall falls with k.",
 )

@@ -42,15 +42,14 @@ import torch
 
 from labkit import losses
 from labkit.base.paths import RECORDED
-from labkit.figures import large_batches
-from labkit.runs import open_run, read_embeddings, read_samples
+from labkit.figures.lessons import simix_and_large_batches as figures
+from labkit.runs import open_run
+from labkit.training.pairs import embedded, recall_in_batches
 
-networks = {}
-for name, run_id in (("trained with RS@k", "omniglot_recall-at-k_s0"), ("untrained", "omniglot_untrained_s0")):
-    run = open_run(run_id, RECORDED)
-    networks[name] = read_embeddings(run), torch.as_tensor(read_samples(run)["label"].to_numpy().copy())
+NETWORKS = {"trained with RS@k": "omniglot_recall-at-k_s0", "untrained": "omniglot_untrained_s0"}
+networks = {name: embedded(run_id) for name, run_id in NETWORKS.items()}
 labkit.show(
-    large_batches.batch_difficulty(networks),
+    figures.batch_difficulty({name: recall_in_batches(*found) for name, found in networks.items()}),
     "Recall@1 within a batch against the size of the batch, for a trained and an untrained network on Omniglot test "
     "characters. Even the untrained network finds most neighbours in a batch of 8; in one of 128 it finds little more than a third.",
 )
@@ -79,7 +78,7 @@ print(f"The trained network on all {whole['queries']} test images: recall@1 {100
 from labkit.explorers.explorer import Control
 
 labkit.explore(
-    large_batches.mixed_pair,
+    figures.mixed_pair,
     [
         Control("a", "weight a", tuple(round(n / 10, 1) for n in range(11)), 0.7),
         Control("angle", "angle between x and z (°)", (20, 40, 60, 90, 120, 150), 90),
@@ -159,7 +158,7 @@ print(f"lengths of the virtual samples: {mixed[9:].norm(dim=1).min():.2f} to {mi
 
 # %%
 labkit.explore(
-    large_batches.parents,
+    figures.parents,
     [Control("similarity", "similarity of the parents", (-0.5, 0.0, 0.3, 0.6, 0.9), 0.3)],
     [{"similarity": 0.0}, {"similarity": 0.6}],
     "Similarity of a virtual sample to both parents and to itself, against the weight a. One of the parents is always "
@@ -277,11 +276,11 @@ except ValueError as error:
 
 # %%
 from labkit.models.small import SmallCNN
+from labkit.training.memory import kept_megabytes as count
 
 model, loss = SmallCNN(64, channels=(8, 16, 16), norm="group"), losses.RecallAtK(tau_rank=100.0)
 MICRO = (16, 32, 64, 128, 256)
 measured = {"one pass": {}, "loss alone": {}} | {str(micro): {} for micro in MICRO}
-count = large_batches.kept_megabytes
 for B in (64, 128, 256, 512, 1024, 2048):
     batch = torch.randn(B, 1, 28, 28), torch.arange(B) // 4
     there = [batch[0], *model.parameters()]
@@ -293,7 +292,7 @@ for B in (64, 128, 256, 512, 1024, 2048):
 
 # %%
 labkit.explore(
-    lambda micro: large_batches.memory(measured, micro),
+    lambda micro: figures.memory(measured, micro),
     [Control("micro", "micro-batch", MICRO, 64)],
     [{"micro": 16}, {"micro": 64}, {"micro": 256}],
     "Memory kept for the backward pass against the batch size, both on logarithmic axes. One pass grows with the batch. "

@@ -45,16 +45,17 @@ import torch
 
 from labkit import losses
 from labkit.explorers.explorer import Control
-from labkit.figures import pnp as pnp_figures
+from labkit.figures.lessons import design_a_loss as figures
 from labkit.losses.pnp import pnp_derivative
+from labkit.training.pairs import counts_of_run
 
 NETWORKS = {"an untrained network": "omniglot_untrained_s0", "one trained with PNP-D_q": "omniglot_pnp-dq_s0"}
-counts = {name: pnp_figures.counts_of_run(run) for name, run in NETWORKS.items()}
+counts = {name: counts_of_run(run) for name, run in NETWORKS.items()}
 for name, R in counts.items():
     print(f"embedded by {name}: half of the positives have at most {R.median().item():.1f} negatives before them")
 
 labkit.explore(
-    lambda network: pnp_figures.gradient_share(counts[network]),
+    lambda network: figures.gradient_share(counts[network]),
     [Control("network", "embedded by", tuple(counts), "an untrained network", menu=True)],
     [{"network": name} for name in counts],
     "Share of the gradient that goes to positives with at most R negatives before them, for PNP-O, I_b, D_s and D_q. "
@@ -112,7 +113,7 @@ for name, R in counts.items():
 ALPHA = Control("alpha", "steepness α", (1.0, 2.0, 3.0, 4.0), 1.0)
 B = Control("b", "boundary b", (0.5, 1.0, 2.0, 4.0, 8.0), 4.0)
 labkit.explore(
-    pnp_figures.gradient_assignment,
+    figures.gradient_assignment,
     [ALPHA, B],
     [{"alpha": 1.0, "b": 4.0}, {"alpha": 2.0, "b": 1.0}, {"alpha": 4.0, "b": 0.5}],
     "Derivatives of the five published variants over R, at three settings of α and b. O is constant; I_u and I_b rise, "
@@ -141,7 +142,7 @@ printed = (1 + R) * torch.log(1 + R)
 print("slope of Eq. 7:", slope.numpy().round(4), "  Eq. 6 wants:", torch.log(1 + R).detach().numpy().round(4))
 
 labkit.explore(
-    lambda of: pnp_figures.curves(of, ("O", "Iu", "Iu-exact"), 1.0, 4.0, 5.0),
+    lambda of: figures.curves(of, ("O", "Iu", "Iu-exact"), 1.0, 4.0, 5.0),
     [Control("of", "shown:", ("value", "derivative"), "derivative", menu=True)],
     [{"of": "value"}, {"of": "derivative"}],
     "Left: the losses O, I_u as printed (Eq. 7) and the true integral of Eq. 6. Right: their derivatives. The printed "
@@ -215,7 +216,7 @@ print("\n".join(told))
 
 # %%
 labkit.explore(
-    pnp_figures.ap_against_pnp,
+    figures.ap_against_pnp,
     [Control("alpha", "steepness α", (1.0, 1.5, 2.0, 3.0, 4.0), 2.0)],
     [{"alpha": 1.0}, {"alpha": 2.0}, {"alpha": 4.0}],
     "The derivative of Smooth-AP for 0, 1, 2 and 3 positives before i, and that of D_q (PNP Fig. 5 has α = 2). With "

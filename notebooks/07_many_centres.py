@@ -228,7 +228,7 @@ labkit.claims("pnp", "Fig. 6")
 # alphabets.
 
 # %%
-from labkit.figures.merged import drops
+from labkit.figures.lessons.many_centres import drops
 
 COMPARED = ["smooth-ap", "pnp-o", "pnp-iu", "pnp-ib", "pnp-ds", "pnp-dq"]
 runs = labkit.experiment("omniglot", [*COMPARED, "untrained"], retrain=RETRAIN)

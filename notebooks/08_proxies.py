@@ -44,13 +44,13 @@ import torch
 
 from labkit import losses, papers
 from labkit.explorers.explorer import Control
-from labkit.figures import batches, proxies
+from labkit.figures.lessons import proxies as figures
 from labkit.figures.results import results
 from labkit.figures.settings import against_setting, centers_of, steps_of
 from labkit.losses import functional
 
 labkit.show(
-    batches.partners(),
+    figures.partners(),
     "Share of the items of a random batch that have a positive in it, against the batch size, for the training sets of "
     "CUB, Cars196, SOP and Omniglot (classes taken as equally large). The marks are the batch sizes of the MPA paper, "
     "and ours on Omniglot. On SOP with batches of 32 it is 0.2 %.",
@@ -176,9 +176,9 @@ labkit.predict(
 )
 
 # %%
-LOSSES = tuple(proxies.LOSSES)
+LOSSES = tuple(figures.LOSSES)
 labkit.explore(
-    proxies.gradient_arrows,
+    figures.gradient_arrows,
     [
         Control("angle", "angle of x (degrees)", tuple(range(-60, 256, 15)), 210),
         Control("loss", "loss", LOSSES, "SoftTriple", menu=True),
@@ -211,7 +211,7 @@ labkit.explore(
 
 # %%
 labkit.explore(
-    proxies.relations,
+    figures.relations,
     [Control("loss", "loss", LOSSES, "MPA-AP", menu=True)],
     [{"loss": loss} for loss in LOSSES],
     "Which similarity enters which gradient, for six losses: a mark where the second derivative is not zero. ProxyNCA, "
@@ -225,7 +225,7 @@ labkit.explore(
 # ("similarity" in Table 1).
 
 # %%
-table = pd.DataFrame({loss: proxies.relation_strengths(loss) for loss in LOSSES}).T
+table = pd.DataFrame({loss: figures.relation_strengths(loss) for loss in LOSSES}).T
 display(table.map(lambda value: "0" if abs(value) < 1e-9 else f"{value:+.3f}"))
 
 # %% [markdown]
@@ -257,10 +257,10 @@ labkit.predict(
 # %%
 rows = []
 for S_p, S_n in ((0.5, 0.3), (0.3, 0.1), (0.6, 0.2)):
-    x, w = proxies.with_similarities(torch.tensor([[S_p, S_n]], dtype=torch.float64))
+    x, w = figures.with_similarities(torch.tensor([[S_p, S_n]], dtype=torch.float64))
     row = {"S_p": S_p, "S_n": S_n, "difference": S_p - S_n, "sum": S_p + S_n}
     for name in ("SoftTriple", "MPA-AP"):
-        _, parts = proxies.LOSSES[name](x, torch.tensor([0]), w, return_parts=True)
+        _, parts = figures.LOSSES[name](x, torch.tensor([0]), w, return_parts=True)
         row |= {f"{name}: pull": parts.dL_dS[0, 0].item(), f"{name}: push": parts.dL_dS[0, 1].item()}
     row["MPA-AP: pull / push"] = row["MPA-AP: pull"] / row["MPA-AP: push"]
     rows.append(row)
@@ -281,7 +281,7 @@ display(pd.DataFrame(rows, index=[1, 2, 3]).round(4))
 
 # %%
 S = torch.tensor([0.10, 0.28, 0.17, 0.23, -0.02], dtype=torch.float64)  # one sample of class 0, five classes
-x, w = proxies.with_similarities(S[None])
+x, w = figures.with_similarities(S[None])
 negatives = S[1:]
 
 

@@ -46,7 +46,7 @@ import torch
 from torch.nn.functional import cross_entropy, normalize, softplus
 
 from labkit import losses, metrics
-from labkit.figures import sgsl as figures
+from labkit.figures.lessons import sgsl as figures
 from labkit.figures.results import results
 
 simplex = normalize(torch.eye(10, dtype=torch.float64) - 1 / 10, dim=1)  # ten unit vectors, any two at the cosine -1/9

@@ -48,9 +48,9 @@ from IPython.display import Markdown
 
 from labkit import papers
 from labkit.explorers.explorer import Control
-from labkit.figures import seeds
+from labkit.figures.lessons import reading_a_results_table as figures
 from labkit.figures.results import results
-from labkit.runs import find_runs, paired_difference, table
+from labkit.runs import find_runs, paired_difference, spread, table
 
 toy = labkit.experiment("toy", ["smooth-ap", "pnp-ds"], seeds=range(10), **{"data.layout": "random"})
 labkit.show(
@@ -129,7 +129,7 @@ print(f"Smooth-AP − PNP-D_s: {100 * found.mean:+.1f} points [{100 * found.low:
 
 # %%
 labkit.explore(
-    seeds.wrong_winner,
+    figures.wrong_winner,
     [
         Control("difference", "true difference (points)", (0.2, 0.5, 1.0, 2.0), 0.5),
         Control("sd", "spread over seeds (points)", (0.3, 0.6, 1.0, 2.0), 1.0),
@@ -144,8 +144,9 @@ labkit.explore(
 # And which ± can be trusted? We draw tables from a known truth and count how often three kinds of ± hold the true mean.
 
 # %%
+SEEDS = (2, 3, 5, 10, 20)
 labkit.show(
-    seeds.coverage(trials=400 if labkit.fast() else 4000),
+    figures.coverage(spread.coverage(SEEDS, trials=400 if labkit.fast() else 4000), SEEDS),
     "Share of simulated tables whose interval contains the true mean, against the number of seeds. Student's interval "
     "contains it in 95 % for every number of seeds. The percentile bootstrap contains it in about half of the tables with two seeds "
     "and 72 % with three. Mean ± standard error never reaches 70 %.",
@@ -184,7 +185,7 @@ labkit.show(
 # these looks instead of the last:
 
 # %%
-gain = seeds.gain_of_picking(trained)
+gain = spread.gain_of_picking(trained)
 display(gain.head(8).round(2).rename(columns={"mean": "gain (points)", "max": "largest of a seed", "count": "seeds"}))
 print(f"mean over all losses: {gain['mean'].mean():+.2f} points, for nothing but looking ten times")
 

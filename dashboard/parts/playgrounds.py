@@ -12,11 +12,11 @@ from dashboard.parts.text import as_text
 from labkit.explorers.designer import PRESETS, SEEDS, curve, embedding, made, trained
 from labkit.explorers.formula import ALLOWED
 from labkit.figures.circle import loss_arrows
-from labkit.figures.pnp import ap_against_pnp, gradient_assignment
-from labkit.figures.proxies import ONE_PROXY, gradient_arrows
-from labkit.figures.recall_at_k import GALLERY, moved_gallery
-from labkit.figures.sgsl import GAMMAS, OTHERS, gate, shares, soft_maximum
-from labkit.figures.sigmoids import smoothed_cutoff, smoothed_step, smoothed_step_slope
+from labkit.figures.lessons.design_a_loss import ap_against_pnp, gradient_assignment
+from labkit.figures.lessons.proxies import ONE_PROXY, gradient_arrows
+from labkit.figures.lessons.recall_at_k import GALLERY, moved_gallery
+from labkit.figures.lessons.sgsl import GAMMAS, OTHERS, gate, shares, soft_maximum
+from labkit.figures.lessons.smoothing_a_rank import smoothed_cutoff, smoothed_step, smoothed_step_slope
 from labkit.losses import Card
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any
 from labkit.base.mode import mode
 from labkit.explorers.explorer import Control, explore
 from labkit.explorers.live import LiveFigure, Shell
-from labkit.figures.metrics import ranking_metrics
+from labkit.figures.lessons.metrics_that_disagree import ranking_metrics
 
 LISTS = {
     "one hit at the top": (1, 0, 0, 0, 0, 0, 0, 0, 0, 0),

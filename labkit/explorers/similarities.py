@@ -6,7 +6,7 @@ from typing import Any
 
 from labkit.base.mode import mode
 from labkit.explorers.explorer import Control, Explorer, explore
-from labkit.figures.recall_at_k import GALLERY, gallery, moved_gallery
+from labkit.figures.lessons.recall_at_k import GALLERY, gallery, moved_gallery
 
 ITEM, SIMILARITY = "P2", GALLERY["P2"][0]  # what can be moved first
 HUNDREDTHS = tuple(round(n / 100, 2) for n in range(101))

@@ -1,22 +1,64 @@
-"""Any loss of the catalogue on the unit circle: one sample can be moved, arrows say where each would go."""
+"""The unit circle with samples and arrows, and any loss of the catalogue on it: arrows say where samples would go."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 
 from labkit.figures import style
-from labkit.figures.proxies import ARROW, CLASSES, PROXIES, SAMPLES, arrows, on_circle
 from labkit.losses import CATALOG
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
+CLASSES = ("A", "B", "C")
+SAMPLES = ((60, 0), (110, 0), (185, 1), (240, 1), (300, 2), (345, 2))  # degrees and class; the first is moved
+PROXIES = (90.0, 210.0, 330.0)  # degrees, the middle of each class's proxies
 PAIRS = ((60.0, 0), (20.0, 1), (90.0, 0), (250.0, 1))  # degrees and class; the first two are moved
-LONGEST = 0.6  # of an arrow on the page
+ARROW = 0.3  # length on the page of a gradient of 1
+LONGEST = 1.1  # of an arrow
+SAME_LENGTH = 0.6  # of the longest arrow, where all are scaled
 NOTHING = 1e-6  # a gradient shorter than this is no gradient
+
+
+def on_circle(degrees: Sequence[float]) -> Tensor:
+    """Unit vectors (n, 2)."""
+    angle = torch.deg2rad(torch.tensor(degrees, dtype=torch.float64))
+    return torch.stack([angle.cos(), angle.sin()], 1)
+
+
+def ring() -> go.Scatter:
+    """The unit circle itself."""
+    import plotly.graph_objects as go
+
+    x, y = on_circle([5.0 * n for n in range(73)]).round(decimals=3).T.tolist()
+    line = {"color": style.TEXT, "width": 1}
+    return go.Scatter(x=x, y=y, mode="lines", line=line, opacity=0.4, showlegend=False, hoverinfo="skip")
+
+
+def arrows(start: Tensor, step: Tensor) -> tuple[list[float | None], list[float | None]]:
+    """Arrows (n, 2) as one line with gaps, so that every kind of page can draw them."""
+    xs: list[float | None] = []
+    ys: list[float | None] = []
+    for (px, py), (dx, dy) in zip(start.tolist(), (ARROW * step).tolist()):
+        length = math.hypot(dx, dy)
+        if length < 0.02:
+            continue
+        short = min(1.0, LONGEST / length)
+        tip_x, tip_y, ux, uy = px + short * dx, py + short * dy, dx / length, dy / length
+        head = min(0.1, 0.5 * length)
+        left = (tip_x - head * (ux - 0.5 * uy), tip_y - head * (uy + 0.5 * ux))
+        right = (tip_x - head * (ux + 0.5 * uy), tip_y - head * (uy - 0.5 * ux))
+        for point in ((px, py), (tip_x, tip_y), left, (tip_x, tip_y), right):
+            xs.append(round(point[0], 3))
+            ys.append(round(point[1], 3))
+        xs.append(None)
+        ys.append(None)
+    return xs, ys
 
 
 def scene(loss: str, angle: float, other: float, length: float) -> tuple[Tensor, Tensor]:
@@ -55,13 +97,7 @@ def loss_arrows(loss: str, angle: float = 60.0, other: float = 20.0, length: flo
     x, labels = scene(loss, angle, other, length)
     value, step = descent(loss, x, labels, **options)
     largest = float(step.norm(dim=1).max())
-    ring = on_circle([5.0 * n for n in range(73)]).round(decimals=3)
-    traces: list[Any] = [
-        go.Scatter(
-            x=ring[:, 0].tolist(), y=ring[:, 1].tolist(), mode="lines", line={"color": style.TEXT, "width": 1},
-            opacity=0.4, showlegend=False, hoverinfo="skip",
-        )
-    ]  # fmt: skip
+    traces: list[Any] = [ring()]
     for label in labels.unique().tolist():
         own = labels == label
         traces.append(
@@ -80,7 +116,7 @@ def loss_arrows(loss: str, angle: float = 60.0, other: float = 20.0, length: flo
                 hovertext=[f"class vector of {name}" for name in CLASSES], hoverinfo="text",
             )
         )  # fmt: skip
-    scaled = step * (LONGEST / ARROW / largest) if largest > NOTHING else torch.zeros_like(step)
+    scaled = step * (SAME_LENGTH / ARROW / largest) if largest > NOTHING else torch.zeros_like(step)
     xs, ys = arrows(x, scaled)
     line = {"color": style.COLORS[3], "width": 3}
     traces.append(go.Scatter(x=xs, y=ys, mode="lines", name="−∂L/∂x", line=line, hoverinfo="skip"))

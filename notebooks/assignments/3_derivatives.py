@@ -166,8 +166,8 @@ require("pull_quantile", pull_quantile)
 # nine tenths of the pull go, and the mean of $g$, which says how much pull there is at all.
 
 # %%
-from labkit.figures.pnp import counts_of_run
 from labkit.losses.pnp import pnp_derivative
+from labkit.training.pairs import counts_of_run
 
 DESIGNS = [("Iu-exact", 1.0), ("Ib", 1.0), ("O", 1.0), ("Ds", 1.0), ("Dq", 1.0), ("Dq", 4.0)]
 for name in ("untrained", "pnp-dq"):

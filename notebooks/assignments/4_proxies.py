@@ -313,7 +313,7 @@ for loss in ("proxy-nca", "soft-triple", "mpa", "mpa-dw", "mpa-ap"):
 
 # %% [markdown] role="notes"
 # **Notes for the instructor, question 3.** Lesson 8 has the same matrix as a figure, by autograd at one point (so does
-# `labkit.figures.proxies`); a student may use second derivatives, too, but needs the loss and must exclude accidental
+# `labkit.figures.lessons.proxies`); a student may use second derivatives, too, but needs the loss and must exclude accidental
 # zeros.
 # - Diagonal: log(1 + e^u) is not linear, so a similarity has a say in its own gradient. ProxyNCA's own similarity has
 #   not: it is the one exception, and the reason why its pull never ends.

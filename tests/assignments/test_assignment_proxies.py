@@ -7,7 +7,7 @@ from labkit.assignments.proxies.enters_gradient import LOSSES, enters_gradient
 from labkit.assignments.proxies.mpa_weights import mpa_weights
 from labkit.assignments.proxies.proxy_shares import proxy_shares
 from labkit.assignments.proxies.ragged_similarity import ragged_similarity
-from labkit.figures.proxies import with_similarities
+from labkit.figures.lessons.proxies import with_similarities
 from labkit.losses import functional
 from labkit.losses.class_similarity import class_similarities
 

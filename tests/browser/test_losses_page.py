@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from labkit.figures.proxies import gradient_arrows
+from labkit.figures.lessons.proxies import gradient_arrows
 from labkit.losses import CATALOG
 
 pytestmark = pytest.mark.browser

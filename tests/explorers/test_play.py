@@ -7,7 +7,7 @@ from labkit.data import load
 from labkit.explorers import ranking
 from labkit.explorers.retrieval import QUERIES, explore_retrieval, query_items
 from labkit.figures import retrieval
-from labkit.figures.metrics import metrics_of_a_list
+from labkit.figures.lessons.metrics_that_disagree import metrics_of_a_list
 
 
 @pytest.fixture(scope="module")

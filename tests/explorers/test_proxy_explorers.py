@@ -5,7 +5,7 @@ import time
 import numpy as np
 
 from labkit.explorers.explorer import Control, Explorer, thinned
-from labkit.figures import proxies
+from labkit.figures.lessons import proxies
 
 LOSSES = tuple(proxies.LOSSES)
 CONTROLS = [

@@ -3,7 +3,7 @@
 import pytest
 
 from labkit.explorers.similarities import SimilarityExplorer, explore_similarities
-from labkit.figures.recall_at_k import GALLERY
+from labkit.figures.lessons.recall_at_k import GALLERY
 
 
 def place(live, name):

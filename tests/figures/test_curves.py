@@ -5,8 +5,9 @@ import pytest
 import torch
 
 from labkit.data.papers import table
-from labkit.figures import pnp, sigmoids
-from labkit.figures.metrics import OF_A_LIST, metrics_of_a_list, ranking_metrics
+from labkit.figures.lessons import design_a_loss as pnp
+from labkit.figures.lessons import smoothing_a_rank as sigmoids
+from labkit.figures.lessons.metrics_that_disagree import OF_A_LIST, metrics_of_a_list, ranking_metrics
 from labkit.figures.static import small_multiples
 
 

@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from labkit.base.paths import RECORDED
-from labkit.figures import batches, proxies, settings
+from labkit.figures import settings
+from labkit.figures.lessons import proxies
 from labkit.figures.static import small_multiples
 from labkit.losses import functional
 from labkit.runs.read import find_runs
@@ -104,9 +105,9 @@ def test_share_with_a_positive_is_what_drawing_batches_gives(images, classes, ba
     labels, generator = np.arange(images) % classes, np.random.default_rng(0)
     drawn = [labels[generator.permutation(images)[:batch]] for _ in range(4000)]
     share = np.mean([(row == row[0]).sum() > 1 for row in drawn])
-    assert batches.share_with_positive(images, classes, batch) == pytest.approx(share, abs=0.025)
-    assert batches.share_with_positive(images, classes, images) == 1
-    small_multiples([batches.partners()])
+    assert proxies.share_with_positive(images, classes, batch) == pytest.approx(share, abs=0.025)
+    assert proxies.share_with_positive(images, classes, images) == 1
+    small_multiples([proxies.partners()])
 
 
 def test_a_metric_against_a_setting_has_a_place_for_values_without_runs():

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from labkit import losses, metrics
-from labkit.figures import recall_at_k as figures
+from labkit.figures.lessons import recall_at_k as figures
 from labkit.figures.static import small_multiples
 
 TAUS = [0.1, 1.0, 4.0]
@@ -84,8 +84,7 @@ def test_positives_are_pulled_up_and_negatives_down():
 
 def test_three_recalls_are_ordered():
     embeddings = torch.randn(40, 4, generator=torch.Generator().manual_seed(0))
-    hit, fraction, capped = (
-        np.array(t.y) for t in drawn(figures.three_recalls(embeddings, torch.arange(40) // 8)).data
-    )
+    found = metrics.evaluate(embeddings, torch.arange(40) // 8, ks=figures.KS)
+    hit, fraction, capped = (np.array(t.y) for t in drawn(figures.three_recalls(found)).data)
     assert (hit >= capped).all()
     assert (capped >= fraction).all()

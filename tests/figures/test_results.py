@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from labkit.figures import seeds
+from labkit.figures.lessons import reading_a_results_table as figures
 from labkit.figures.results import results, training_curves
 from labkit.figures.static import small_multiples
 from labkit.lessons.experiment import claims, experiment
-from labkit.runs import table
+from labkit.runs import spread, table
 
 
 @pytest.fixture(scope="module")
@@ -57,18 +57,19 @@ def test_claims_show_verdicts_and_refuse_what_does_not_exist(capsys, monkeypatch
 def test_the_chance_of_a_wrong_winner_is_that_of_simulation(difference, sd, n):
     rng = np.random.default_rng(0)
     drawn = rng.normal(difference, sd, (200_000, n)).mean(1) < rng.normal(0, sd, (200_000, n)).mean(1)
-    assert seeds.chance_of_wrong_winner(difference, sd, n) == pytest.approx(drawn.mean(), abs=0.005)
-    assert seeds.wrong_winner(difference, sd, n).data
+    assert spread.chance_of_wrong_winner(difference, sd, n) == pytest.approx(drawn.mean(), abs=0.005)
+    assert figures.wrong_winner(difference, sd, n).data
 
 
 def test_only_the_t_interval_keeps_its_promise():
-    student, bootstrap, error = (trace.y for trace in seeds.coverage(seeds=(3, 10), trials=4000).data)
+    found = spread.coverage((3, 10), trials=4000)
+    student, bootstrap, error = (trace.y for trace in figures.coverage(found, (3, 10)).data)
     np.testing.assert_allclose(student, 95, atol=1.5)
     assert bootstrap[0] < 80
     assert max(error) < 70
 
 
 def test_picking_the_best_look_never_loses(toy):
-    gain = seeds.gain_of_picking(toy)
+    gain = spread.gain_of_picking(toy)
     assert (gain["mean"] >= 0).all()
     assert (gain["max"] >= gain["mean"]).all()

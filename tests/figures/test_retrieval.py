@@ -9,7 +9,8 @@ from PIL import Image
 
 from labkit import metrics
 from labkit.data import load
-from labkit.figures import metric_and_loss, retrieval
+from labkit.figures import retrieval
+from labkit.figures.lessons import start_here as metric_and_loss
 from labkit.figures.static import small_multiples
 
 

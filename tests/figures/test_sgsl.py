@@ -10,7 +10,7 @@ from torch.nn.functional import normalize
 
 from labkit import metrics
 from labkit.base.paths import RECORDED
-from labkit.figures import sgsl
+from labkit.figures.lessons import sgsl
 from labkit.figures.sphere import printable, sphere
 from labkit.figures.static import small_multiples
 from labkit.losses import functional

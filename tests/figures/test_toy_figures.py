@@ -7,10 +7,12 @@ import torch
 from labkit import losses, metrics
 from labkit.base.paths import RECORDED
 from labkit.data.toy import LAYOUTS
-from labkit.figures import pnp, toy, toy_frames
-from labkit.figures.merged import drops
+from labkit.figures import toy, toy_frames
+from labkit.figures.lessons.design_a_loss import gradient_share
+from labkit.figures.lessons.many_centres import drops
 from labkit.figures.static import small_multiples
 from labkit.runs import find_runs
+from labkit.training.pairs import counts_of_run
 
 CENTRES = torch.tensor([[1.0, 0.0], [0.0, 2.0], [-3.0, 0.0], [0.0, -1.0]])
 LABELS = torch.arange(4).repeat_interleave(10)
@@ -102,9 +104,9 @@ def test_drops_are_merged_minus_plain_and_missing_losses_are_left_out():
 
 
 def test_gradient_shares_end_at_all_and_d_rises_first():
-    R = pnp.counts_of_run("omniglot_untrained_s0", batches=2)
+    R = counts_of_run("omniglot_untrained_s0", batches=2)
     assert len(R) == 2 * 32 * 4 * 3
-    shares = {trace.name: trace.y for trace in pnp.gradient_share(R).data}
+    shares = {trace.name: trace.y for trace in gradient_share(R).data}
     assert all(y[-1] == pytest.approx(100) for y in shares.values())
     assert all((np.diff(y) >= -1e-9).all() for y in shares.values())
     assert shares["D_q, α = 4"][30] > shares["D_q, α = 1"][30] > shares["D_s"][30] > shares["O"][30] > shares["I_b"][30]

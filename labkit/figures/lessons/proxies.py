@@ -1,9 +1,8 @@
-"""Proxy losses on the unit circle: which way samples and proxies are pushed, and which similarities decide it."""
+"""Lesson 8, proxy losses on the unit circle: which way samples and proxies are pushed, what decides it, and why."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import torch
 from torch import Tensor
 
 from labkit.figures import style
+from labkit.figures.circle import CLASSES, PROXIES, SAMPLES, arrows, on_circle, ring
 from labkit.losses import functional
 
 if TYPE_CHECKING:
@@ -26,12 +26,7 @@ LOSSES: dict[str, Callable[..., Any]] = {
     "MPA-AP": partial(functional.mpa_all_pairs, alpha=SCALE, tau=0.0),
 }
 ONE_PROXY = ("ProxyNCA", "ProxyAnchor")
-CLASSES = ("A", "B", "C")
-SAMPLES = ((60, 0), (110, 0), (185, 1), (240, 1), (300, 2), (345, 2))  # degrees and class; the first is moved
-PROXIES = (90.0, 210.0, 330.0)  # degrees, the middle of each class's proxies
 SPREAD = {1: (0.0,), 2: (-25.0, 25.0), 3: (-30.0, 0.0, 30.0)}
-ARROW = 0.3  # length on the page of a gradient of 1
-LONGEST = 1.1
 INSIDE = 0.86  # proxies are unit vectors, too, but drawn here, so that a sample does not hide one
 BAR = 0.16  # length of a bar for ∂L/∂S = 1
 KINDS = ("itself", "P-P", "N-N", "P-N")
@@ -39,12 +34,6 @@ KINDS = ("itself", "P-P", "N-N", "P-N")
 # for the relations: cosines of four samples (two of class A, one of B, one of C) with the three classes
 SIMILARITIES = ((0.45, 0.20, -0.10), (0.30, 0.10, 0.25), (0.15, 0.50, 0.05), (-0.05, 0.20, 0.40))
 LABELS = (0, 0, 1, 2)
-
-
-def on_circle(degrees: Sequence[float]) -> Tensor:
-    """Unit vectors (n, 2)."""
-    angle = torch.deg2rad(torch.tensor(degrees, dtype=torch.float64))
-    return torch.stack([angle.cos(), angle.sin()], 1)
 
 
 def scene(angle: float, centers: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -60,27 +49,6 @@ def gradients(loss: str, x: Tensor, labels: Tensor, w: Tensor) -> tuple[float, T
     value, parts = LOSSES[loss](x, labels, w, return_parts=True)
     dx, dw = torch.autograd.grad(value, (x, w))
     return value.item(), -dx, -dw, parts.dL_dS
-
-
-def arrows(start: Tensor, step: Tensor) -> tuple[list[float | None], list[float | None]]:
-    """Arrows (n, 2) as one line with gaps, so that every kind of page can draw them."""
-    xs: list[float | None] = []
-    ys: list[float | None] = []
-    for (px, py), (dx, dy) in zip(start.tolist(), (ARROW * step).tolist()):
-        length = math.hypot(dx, dy)
-        if length < 0.02:
-            continue
-        short = min(1.0, LONGEST / length)
-        tip_x, tip_y, ux, uy = px + short * dx, py + short * dy, dx / length, dy / length
-        head = min(0.1, 0.5 * length)
-        left = (tip_x - head * (ux - 0.5 * uy), tip_y - head * (uy + 0.5 * ux))
-        right = (tip_x - head * (ux + 0.5 * uy), tip_y - head * (uy - 0.5 * ux))
-        for point in ((px, py), (tip_x, tip_y), left, (tip_x, tip_y), right):
-            xs.append(round(point[0], 3))
-            ys.append(round(point[1], 3))
-        xs.append(None)
-        ys.append(None)
-    return xs, ys
 
 
 def weights(slope: Tensor) -> list[Any]:
@@ -115,14 +83,7 @@ def gradient_arrows(angle: int, loss: str, centers: int) -> go.Figure:
     x, labels, w = scene(angle, 1 if loss in ONE_PROXY else centers)
     value, push_x, push_w, slope = gradients(loss, x, labels, w)
     drawn = (INSIDE * w).round(decimals=3)
-    ring = on_circle([5.0 * n for n in range(73)]).round(decimals=3)
-    traces = [
-        go.Scatter(
-            x=ring[:, 0].tolist(), y=ring[:, 1].tolist(), mode="lines", line={"color": style.TEXT, "width": 1},
-            opacity=0.4, showlegend=False, hoverinfo="skip",
-        ),
-        *weights(slope),
-    ]  # fmt: skip
+    traces = [ring(), *weights(slope)]
     for c, name in enumerate(CLASSES):
         own = x[labels == c].round(decimals=3)
         traces.append(
@@ -225,4 +186,42 @@ def relations(loss: str) -> go.Figure:
     ticks = {"tickvals": list(range(len(names))), "ticktext": names, "zeroline": False}
     fig.update_xaxes(range=[-0.7, 11.7], **ticks)
     fig.update_yaxes(range=[11.7, -0.7], **ticks)
+    return fig
+
+
+# training images, training classes, batch size of the MPA paper (Omniglot: that of the preset)
+TRAINING_SETS = {
+    "CUB": (5864, 100, 180),
+    "Cars196": (8054, 98, 64),
+    "SOP": (59551, 11318, 32),
+    "Omniglot": (16540, 827, 128),
+}
+
+
+def share_with_positive(images: int, classes: int, batch: int) -> float:
+    """Chance that an item of a random batch has another of its class in it; classes of equal size."""
+    size, none = images / classes, 1.0
+    for drawn in range(batch - 1):
+        none *= max(0.0, images - size - drawn) / (images - 1 - drawn)
+    return 1 - none
+
+
+def partners() -> go.Figure:
+    """Share of the items of a random batch that have a positive in it, against the batch size."""
+    import plotly.graph_objects as go
+
+    sizes = [2, 4, 8, 16, 32, 64, 128, 256, 512]
+    between = sorted({round(2 ** (n / 4)) for n in range(4, 37)})
+    traces = []
+    for number, (name, (images, classes, batch)) in enumerate(TRAINING_SETS.items()):
+        share = [100 * share_with_positive(images, classes, size) for size in between]
+        traces.append(
+            go.Scatter(x=between, y=share, mode="lines", name=f"{name}, {classes:,} classes", line=style.line(number))
+        )
+        here = 100 * share_with_positive(images, classes, batch)
+        traces.append(
+            go.Scatter(x=[batch], y=[here], mode="markers", showlegend=False, marker=style.marker(number, size=11))
+        )
+    fig = style.figure(*traces, x="batch size (random sampling)", y="items with a positive in the batch (%)")
+    fig.update_xaxes(type="log", tickvals=sizes, ticktext=[str(size) for size in sizes], range=[0.2, 2.8])
     return fig

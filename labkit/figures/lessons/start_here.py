@@ -1,4 +1,4 @@
-"""A metric and a loss of one query that turns among five items: one jumps, the other slides."""
+"""Lesson 1: a metric and a loss of one query that turns among five items: one jumps, the other slides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SGSL: floors of losses on cosines, γ as a soft maximum, the gate, and class separability beside recall."""
+"""Lesson 9, SGSL: floors of losses on cosines, γ as a soft maximum, the gate, and class separability beside recall."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Virtual samples are where the formulas put them, and memory is counted to the byte."""
+"""Virtual samples are where the formulas put them; larger batches are harder; two passes keep less."""
 
 import numpy as np
 import pytest
@@ -6,9 +6,11 @@ import torch
 from torch import nn
 
 from labkit import losses
-from labkit.figures import large_batches as figures
+from labkit.figures.lessons import simix_and_large_batches as figures
 from labkit.figures.static import small_multiples
 from labkit.training import large_batch_step
+from labkit.training.memory import kept_megabytes
+from labkit.training.pairs import recall_in_batches
 
 
 @pytest.mark.parametrize("a", [0.0, 0.5, 1.0])
@@ -34,26 +36,10 @@ def test_one_parent_is_always_nearer_than_the_virtual_sample_itself(similarity):
 def test_a_larger_batch_is_harder():
     labels = torch.arange(400) // 10
     embeddings = torch.eye(40)[labels] + 0.4 * torch.randn(400, 40, generator=torch.Generator().manual_seed(0))
-    fig = figures.batch_difficulty({"some": (embeddings, labels)})
+    fig = figures.batch_difficulty({"some": recall_in_batches(embeddings, labels)})
     assert list(fig.data[0].x) == [8, 16, 32, 64, 128]
     assert list(fig.data[0].y) == sorted(fig.data[0].y, reverse=True)
     small_multiples([fig])
-
-
-def test_kept_memory_is_counted_to_the_byte():
-    x = torch.ones(2**18, requires_grad=True)  # 1 MB
-    assert figures.kept_megabytes(lambda: x.exp()) == 1  # exp keeps its result
-    assert figures.kept_megabytes(lambda: x.exp().exp()) == 2
-    assert figures.kept_megabytes(lambda: x * x) == 1  # one storage, kept twice
-    assert figures.kept_megabytes(lambda: x * x, ignore=[x]) == 0
-    assert figures.kept_megabytes(lambda: [x.exp().sum().backward() for _ in range(3)]) == 1  # let go in between
-    assert figures.kept_megabytes(torch.exp, x) == 1
-
-
-def test_the_gradient_is_not_changed_by_counting():
-    x = torch.randn(5, requires_grad=True)
-    figures.kept_megabytes(lambda: x.exp().sum().backward())
-    torch.testing.assert_close(x.grad, x.detach().exp())
 
 
 def test_two_passes_keep_less_and_are_drawn():
@@ -63,10 +49,10 @@ def test_two_passes_keep_less_and_are_drawn():
     for B in (16, 64):
         batch = torch.randn(B, 50), torch.arange(B) // 4
         there = [batch[0], *model.parameters()]
-        measured["one pass"][B] = figures.kept_megabytes(lambda x, y: loss(model(x), y), *batch, ignore=there)
-        measured["8"][B] = figures.kept_megabytes(large_batch_step, model, batch, loss, 8, ignore=there)
+        measured["one pass"][B] = kept_megabytes(lambda x, y: loss(model(x), y), *batch, ignore=there)
+        measured["8"][B] = kept_megabytes(large_batch_step, model, batch, loss, 8, ignore=there)
         some = torch.randn(B, 4, requires_grad=True)
-        measured["loss alone"][B] = figures.kept_megabytes(loss, some, batch[1], ignore=[some])
+        measured["loss alone"][B] = kept_megabytes(loss, some, batch[1], ignore=[some])
         assert measured["8"][B] < measured["one pass"][B]
     fig = figures.memory(measured, 8)
     assert [trace.name for trace in fig.data] == ["one pass", "two passes, 8 at a time", "loss alone"]

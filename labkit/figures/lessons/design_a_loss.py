@@ -1,21 +1,16 @@
-"""Gradient assignment: how hard a loss pulls a positive that has R negatives before it (PNP, Figs 1, 3 and 5)."""
+"""Lesson 6: how hard a loss pulls a positive that has R negatives before it (PNP, Figs 1, 3 and 5)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from labkit.base.paths import RECORDED
-from labkit.data.samplers import BalancedBatches, batches_from
 from labkit.figures import style
-from labkit.losses.functional import pnp
 from labkit.losses.pnp import pnp_derivative, pnp_value
-from labkit.runs import open_run, read_embeddings, read_samples
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -66,21 +61,6 @@ def ap_against_pnp(alpha: float = 2.0, largest: float = 5.0) -> go.Figure:
     steep = pnp_derivative(torch.from_numpy(R), "Dq", alpha, 1.0).numpy()
     traces.append(go.Scatter(x=R, y=steep, name="D_q", line=style.line(4, width=4)))
     return style.figure(*traces, x="R: negatives before the positive", y="∂L/∂R", title=f"α = {alpha:g}")
-
-
-def counts_of_run(
-    run_id: str, classes: int = 32, per_class: int = 4, batches: int = 8, tau: float = 0.01, seed: int = 0
-) -> Tensor:
-    """R(i, S_N) of every (query, positive) pair in balanced batches of a recorded run's test embeddings."""
-    run = open_run(run_id, RECORDED)
-    embeddings = read_embeddings(run)
-    labels = torch.as_tensor(read_samples(run)["label"].to_numpy().copy())
-    sampler = BalancedBatches(labels.unique(return_inverse=True)[1], classes, per_class, seed)
-    found = []
-    for _, chosen in islice(batches_from(sampler, 0), batches):
-        _, parts = pnp(embeddings[chosen], labels[chosen], tau=tau, return_parts=True)
-        found.append(parts.R_neg)
-    return torch.cat(found).double()
 
 
 def gradient_share(R: Tensor, alphas: Sequence[float] = (1.0, 4.0), b: float = 4.0) -> go.Figure:

@@ -1,4 +1,4 @@
-"""The two sigmoids of the papers: one smooths a comparison of similarities, the other a comparison of ranks."""
+"""Lesson 3: the sigmoids that smooth a comparison of similarities or of ranks, and Smooth-AP beside AP."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from labkit.figures import style
 
@@ -82,3 +84,28 @@ def smoothed_cutoff(tau_rank: float, ks: Sequence[int] = (1, 2, 4, 8, 16)) -> go
     return style.figure(
         *traces, x="items before the positive", y="counted as among the first k", title=f"τ₁ = {tau_rank:g}"
     )
+
+
+def average_precisions(similarity: Tensor, positive: Tensor, tau: float | None) -> Tensor:
+    """AP of each row of similarities (m, n); comparisons are hard with tau=None and sigmoids otherwise."""
+    difference = similarity[:, None, :] - similarity[:, :, None]
+    before = (difference > 0).double() if tau is None else torch.sigmoid(difference / tau)
+    before = before * ~torch.eye(similarity.shape[1], dtype=torch.bool)
+    R_pos, R_neg = before[:, positive][:, :, positive].sum(2), before[:, positive][:, :, ~positive].sum(2)
+    return ((1 + R_pos) / (1 + R_pos + R_neg)).mean(1)
+
+
+def moved_positive(negatives: Tensor, other_positive: float, tau: float = 0.01) -> go.Figure:
+    """AP and Smooth-AP of one query while one positive moves from similarity 0 to 1; the other items stay."""
+    import plotly.graph_objects as go
+
+    x = torch.linspace(0, 1, 800, dtype=torch.float64)
+    fixed = torch.tensor([other_positive, *negatives.tolist()], dtype=torch.float64)
+    rows = torch.cat([x[:, None], fixed.expand(len(x), -1)], 1)
+    positive = torch.arange(rows.shape[1]) < 2
+    hard, soft = average_precisions(rows, positive, None), average_precisions(rows, positive, tau)
+    return style.figure(
+        go.Scatter(x=x.numpy(), y=hard.numpy(), name="average precision", line=style.line(1, shape="hv")),
+        go.Scatter(x=x.numpy(), y=soft.numpy(), name=f"Smooth-AP, τ = {tau:g}", line=style.line(0)),
+        x="similarity of the moved positive", y="value (1 is perfect)",
+    )  # fmt: skip

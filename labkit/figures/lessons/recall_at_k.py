@@ -1,4 +1,4 @@
-"""RS@k beside recall@k: one moved positive, a whole gallery with its gradient, the pull by rank, and the loss floor."""
+"""Lesson 4, RS@k beside recall@k: a moved positive, a gallery with its gradient, the pull by rank, the loss floor."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from labkit import metrics
 from labkit.figures import style
-from labkit.figures.metrics import recall_over_k
+from labkit.figures.lessons.metrics_that_disagree import recall_over_k
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -179,8 +178,8 @@ def floors(tau_rank: float, ks: Sequence[int] = KS, largest: int = 20) -> go.Fig
     return fig
 
 
-def three_recalls(embeddings: Tensor, labels: Tensor, ks: Sequence[int] = KS) -> go.Figure:
-    """Recall@k of the same embeddings by its three definitions."""
+def three_recalls(found: Mapping[str, float], ks: Sequence[int] = KS) -> go.Figure:
+    """Recall@k of the same embeddings by its three definitions, as `evaluate` has found them."""
     names = {"any hit (reported)": "R@", "hits / |P| (slides' formula)": "recall-fraction@"}
     names |= {"hits / min(k, |P|) (released code)": "recall-capped@"}
-    return recall_over_k(metrics.evaluate(embeddings, labels, ks=tuple(ks)), ks, names)
+    return recall_over_k(found, ks, names)

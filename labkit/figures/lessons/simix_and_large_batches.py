@@ -1,22 +1,16 @@
-"""SiMix's virtual samples in the plane, and the memory of a batch in one pass and in two."""
+"""Lesson 5: SiMix's virtual samples in the plane, and the memory of a batch in one pass and in two."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from labkit.figures import style
-from labkit.metrics.nearest import recall_at_1, unit_rows
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
-
-MEGABYTE = 2**20
 
 
 def mixed_pair(a: float, angle: float) -> go.Figure:
@@ -63,77 +57,22 @@ def parents(similarity: float) -> go.Figure:
     return fig
 
 
-def batch_difficulty(
-    networks: Mapping[str, tuple[Tensor, Tensor]], per_class: int = 4, queries: int = 4000
-) -> go.Figure:
-    """Any-hit recall@1 when the gallery is only a batch of some classes, against the size of the batch."""
+def batch_difficulty(found: Mapping[str, Mapping[int, float]]) -> go.Figure:
+    """Any-hit recall@1 when the gallery is only a batch, against the size of the batch; one line for each network."""
     import plotly.graph_objects as go
 
-    traces = []
-    for number, (name, (embeddings, labels)) in enumerate(networks.items()):
-        source = torch.Generator().manual_seed(0)
-        unit = unit_rows(embeddings.numpy())
-        members = [(labels == c).nonzero().flatten() for c in labels.unique()]
-        counts = [c for c in (2, 4, 8, 16, 32, 64, 128) if c <= len(members)]
-        found = []
-        for classes in counts:
-            hits, draws = 0.0, queries // (per_class * classes)  # equally many queries for every size
-            for _ in range(draws):
-                drawn = [members[i] for i in torch.randperm(len(members), generator=source)[:classes]]
-                rows = torch.cat([m[torch.randperm(len(m), generator=source)[:per_class]] for m in drawn])
-                hits += recall_at_1(unit[rows.numpy()], labels[rows].numpy())
-            found.append(100 * hits / draws)
-        sizes = [per_class * c for c in counts]
-        traces.append(
-            go.Scatter(
-                x=sizes, y=found, mode="lines+markers", name=name, line=style.line(number), marker=style.marker(number)
-            )
+    traces = [
+        go.Scatter(
+            x=list(recall), y=[100 * value for value in recall.values()], mode="lines+markers", name=name,
+            line=style.line(number), marker=style.marker(number),
         )
+        for number, (name, recall) in enumerate(found.items())
+    ]  # fmt: skip
+    sizes = sorted({size for recall in found.values() for size in recall})
     fig = style.figure(*traces, x="items in the batch", y="recall@1 within the batch (%)")
     fig.update_xaxes(type="log", tickvals=sizes, ticktext=[str(size) for size in sizes])
     fig.update_yaxes(range=[0, 102])
     return fig
-
-
-class Ledger:
-    """What autograd keeps for the backward pass, in bytes, and the most of it at any moment."""
-
-    def __init__(self, ignore: Iterable[Tensor]) -> None:
-        """ignore: tensors that are in memory anyway, as weights and images are."""
-        self.ignored = {tensor.untyped_storage().data_ptr() for tensor in ignore}
-        self.holders: Counter[int] = Counter()
-        self.now = self.most = 0
-
-    def keep(self, tensor: Tensor) -> Kept:
-        """A tensor is put aside; two views of one storage count once."""
-        return Kept(self, tensor)
-
-
-class Kept:
-    """A tensor that waits for the backward pass: entered into the ledger, and struck out when it is let go."""
-
-    def __init__(self, ledger: Ledger, tensor: Tensor) -> None:
-        """Enter it."""
-        storage = tensor.untyped_storage()
-        self.ledger, self.tensor, self.place, self.size = ledger, tensor, storage.data_ptr(), storage.nbytes()
-        if self.place not in ledger.ignored:
-            ledger.holders[self.place] += 1
-            ledger.now += self.size if ledger.holders[self.place] == 1 else 0
-            ledger.most = max(ledger.most, ledger.now)
-
-    def __del__(self) -> None:
-        """Strike it out."""
-        if self.place not in self.ledger.ignored:
-            self.ledger.holders[self.place] -= 1
-            self.ledger.now -= 0 if self.ledger.holders[self.place] else self.size
-
-
-def kept_megabytes(step: Callable[..., object], *arguments: object, ignore: Iterable[Tensor] = ()) -> float:
-    """The most that autograd keeps at any moment of step(*arguments), in MB (2²⁰ bytes)."""
-    ledger = Ledger(ignore)
-    with torch.autograd.graph.saved_tensors_hooks(ledger.keep, lambda kept: kept.tensor):
-        step(*arguments)
-    return ledger.most / MEGABYTE
 
 
 def memory(measured: Mapping[str, Mapping[int, float]], micro_batch: int) -> go.Figure:

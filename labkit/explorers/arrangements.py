@@ -9,7 +9,7 @@ from torch import Tensor
 
 from labkit import metrics
 from labkit.base.checks import check_choice
-from labkit.figures import style
+from labkit.figures.lessons.metrics_that_disagree import separability
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -32,25 +32,7 @@ def arrangement(shape: str, spread: float, seed: int = 0) -> tuple[Tensor, Tenso
     return torch.stack([angle.cos(), angle.sin()], 1), label
 
 
-def separability(shape: str, spread: float) -> go.Figure:
-    """The points, drawn on rings of slightly different radius so that classes do not hide each other."""
-    import plotly.graph_objects as go
-
+def draw(shape: str, spread: float) -> go.Figure:
+    """The arrangement with its metrics."""
     points, label = arrangement(shape, spread)
-    found = metrics.evaluate(points, label, ks=(1,), nmi=True, progress=False)
-    ring = (1 + 0.07 * label[:, None]) * points
-    traces = [
-        go.Scatter(
-            x=ring[label == c, 0].round(decimals=3).tolist(), y=ring[label == c, 1].round(decimals=3).tolist(),
-            mode="markers", name=f"class {c + 1}", marker=style.marker(c, size=8), hoverinfo="name",
-        )
-        for c in range(CLASSES)
-    ]  # fmt: skip
-    csc = f"{found['CSC']:.0f}" if found["CSC"] >= 10 else f"{found['CSC']:.2g}"
-    told = f"CSC {csc}<br>R@1 {100 * found['R@1']:.0f} %<br>NMI {100 * found['NMI']:.0f} %"
-    fig = style.figure(*traces, height=430)
-    fig.add_annotation(x=0, y=0, text=told, showarrow=False, font={"size": style.FONT_SIZE + 2})
-    for axis in (fig.layout.xaxis, fig.layout.yaxis):
-        axis.range, axis.visible = [-1.5, 1.5], False
-    fig.update_yaxes(scaleanchor="x")
-    return fig
+    return separability(points, label, metrics.evaluate(points, label, ks=(1,), nmi=True, progress=False))
