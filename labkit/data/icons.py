@@ -15,7 +15,7 @@ from labkit.base.checks import check_choice
 from labkit.data.dataset import Dataset, Splits
 from labkit.data.files import File, locate
 
-LICENCE = "MIT, Apache-2.0, CC-BY-4.0 and others, by icon set"
+LICENCE = "MIT, Apache-2.0, CC-BY and more, by set"
 # small: 1,000 of the things, in every clone; whole: 6,274 things in four drawings or more, by two designers or more;
 # wide: 23,599 things in two drawings or more, the size of Stanford Online Products
 FILES = {
