@@ -3,11 +3,6 @@
 import torch
 from torch import Tensor
 
-from labkit.base.checks import check_choice
-
-REDUCTIONS = ("mean", "sum", "none")
-CONVENTIONS = ("paper", "official")
-
 
 def safe_sqrt(x: Tensor) -> Tensor:
     """√x for x ≥ 0 with gradient 0 at x = 0, where the true one is infinite."""
@@ -41,11 +36,6 @@ def refuse_second_derivative(way_out: str = "") -> None:
     """
     if torch.is_grad_enabled():
         raise RuntimeError(f"this loss has no second derivative (create_graph=True){way_out}")
-
-
-def check_reduction(reduction: str) -> None:
-    """Raise ValueError for an unknown reduction."""
-    check_choice("reduction", reduction, REDUCTIONS)
 
 
 def reduce(values: Tensor, reduction: str, count: Tensor | int | None = None) -> Tensor:

@@ -1,5 +1,6 @@
 """A card for each loss: what the dashboard, the lessons and the docs show, and how the command line builds it."""
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -17,7 +18,7 @@ SGSL_PAPER = "Yang, Wang, Zhang, Stop-Gradient Softmax Loss for Deep Metric Lear
 
 @dataclass(frozen=True)
 class Card:
-    """One loss. defaults: option -> (value, where it comes from); released: what the released code does differently."""
+    """One loss. sources: where an option's default comes from; released: what the released code does differently."""
 
     name: str
     title: str
@@ -26,10 +27,24 @@ class Card:
     paper: str
     equation: str
     errata: tuple[str, ...]
-    defaults: dict[str, tuple[Any, str]]
+    sources: dict[str, str]
     factory: Callable[..., nn.Module]
-    needs_classes: bool = False
     released: str = ""
+
+    @property
+    def options(self) -> dict[str, inspect.Parameter]:
+        """What the factory takes, with defaults."""
+        return dict(inspect.signature(self.factory).parameters)
+
+    @property
+    def defaults(self) -> dict[str, tuple[Any, str]]:
+        """Option -> (default, where it comes from)."""
+        return {name: (self.options[name].default, source) for name, source in self.sources.items()}
+
+    @property
+    def needs_classes(self) -> bool:
+        """Whether it learns vectors of classes, whose number and dimension it must know."""
+        return {"num_classes", "dim"} <= self.options.keys()
 
     def build(self, num_classes: int | None = None, dim: int | None = None, **options: Any) -> nn.Module:
         """The Module, with options over the defaults; num_classes and dim are needed where the loss has parameters."""
@@ -40,19 +55,20 @@ class Card:
         return self.factory(num_classes, dim, **options)
 
 
-TAU = {"tau": (0.01, "PNP paper, Eq. 3")}
+TAU = {"tau": "PNP paper, Eq. 3"}
 PNP_RELEASED = "The query counts as its own positive and the sum is divided by |P|+1; labels are read off positions."
+RSK_OPTIONS = {"ks": "slides", "tau_rank": "slides, τ1", "tau_sim": "slides, τ2"}
 PROXY_OPTIONS = {
-    "centers": (10, "MPA paper, CUB and Cars196; 2 on SOP"),
-    "alpha": (32.0, "not in the MPA paper; Proxy-Anchor's value"),
-    "delta": (0.1, "MPA paper"),
-    "gamma": (0.1, "MPA paper"),
-    "tau": (0.2, "MPA paper"),
+    "centers": "MPA paper, CUB and Cars196; 2 on SOP",
+    "alpha": "not in the MPA paper; Proxy-Anchor's value",
+    "delta": "MPA paper",
+    "gamma": "MPA paper",
+    "tau": "MPA paper",
 }
 NO_CODE = "No implementation has been published."
 
 
-def pnp_card(variant: str, formula: str, equation: str, errata: tuple[str, ...], **extra: tuple[Any, str]) -> Card:
+def pnp_card(variant: str, formula: str, equation: str, errata: tuple[str, ...], **extra: str) -> Card:
     """The six PNP variants differ in f alone."""
     shown = {"Iu": "I_u", "Iu-exact": r"I_u\text{, exact}", "Ib": "I_b", "Ds": "D_s", "Dq": "D_q"}.get(variant, variant)
     return Card(
@@ -63,7 +79,7 @@ def pnp_card(variant: str, formula: str, equation: str, errata: tuple[str, ...],
         paper=PNP_PAPER,
         equation=equation,
         errata=("E-PNP-2", *errata),
-        defaults=TAU | extra,
+        sources=TAU | extra,
         factory=partial(ranking.PNP, variant=variant),
         released=PNP_RELEASED,
     )
@@ -87,12 +103,12 @@ CARDS = (
     pnp_card("Iu-exact", r"\left[(1 + R) \log(1 + R) - R\right]", "integral of Eq. 6", ("E-PNP-1",)),
     pnp_card(
         "Ib", r"\frac{bR - \log(1 + bR)}{b^2}", "Eq. 9", ("E-PNP-3", "E-PNP-5", "E-PNP-10"),
-        b=(4.0, "PNP paper, best on SOP; 1 on VehicleID, 2 in the released code"),
+        b="PNP paper, best on SOP; 1 on VehicleID, 2 in the released code",
     ),
     pnp_card("Ds", r"\log(1 + R)", "Eq. 12", ("E-PNP-4",)),
     pnp_card(
         "Dq", r"\left[1 - (1 + R)^{-\alpha}\right]", "Eq. 13", ("E-PNP-4", "E-PNP-6", "E-PNP-7", "E-PNP-12"),
-        alpha=(1.0, "trains from scratch; the released best run, from ImageNet weights, uses 4"),
+        alpha="trains from scratch; the released best run, from ImageNet weights, uses 4",
     ),
     Card(
         "from-derivative",
@@ -102,7 +118,7 @@ CARDS = (
         PNP_PAPER,
         "the construction of Eqs 6-13, for any g",
         ("E-PNP-1",),
-        TAU | {"g": (((0.0, 1.0), (10.0, 0.1), (100.0, 0.0)), "an example: points (R, dL/dR)")},
+        TAU | {"g": "an example: points (R, dL/dR)"},
         partial(ranking.FromDerivative, g=((0.0, 1.0), (10.0, 0.1), (100.0, 0.0))),
     ),
     Card(
@@ -114,11 +130,7 @@ CARDS = (
         RSK_PAPER,
         "slides, Recall@k Surrogate",
         ("E-SL-1", "E-SL-2", "E-SL-3", "E-SL-4"),
-        {
-            "ks": ((1, 2, 4, 8, 16), "slides"),
-            "tau_rank": (1.0, "slides, τ1"),
-            "tau_sim": (0.01, "slides, τ2"),
-        },
+        RSK_OPTIONS,
         ranking.RecallAtK,
         released="The query stays in its own ranking, hits are capped at k and divided by min(k, |P|).",
     ),
@@ -130,7 +142,7 @@ CARDS = (
         RSK_PAPER,
         "slides, Similarity Mixup",
         ("E-SL-3", "E-SL-5"),
-        {"ks": ((1, 2, 4, 8, 16), "slides"), "tau_rank": (1.0, "slides, τ1"), "tau_sim": (0.01, "slides, τ2")},
+        RSK_OPTIONS,
         partial(ranking.RecallAtK, simix=True),
         released="Virtual embeddings are computed, and only for 3, 4 or 6 images a class.",
     ),
@@ -142,9 +154,8 @@ CARDS = (
         "Movshovitz-Attias et al., No Fuss Distance Metric Learning Using Proxies, ICCV 2017",
         "Eq. 4",
         ("E-MPA-7",),
-        {"scale": (9.0, "ProxyNCA++, T = 1/9")},
+        {"scale": "ProxyNCA++, T = 1/9"},
         proxy.ProxyNCA,
-        needs_classes=True,
         released="ProxyNCA++ has all proxies in the denominator.",
     ),
     Card(
@@ -156,9 +167,8 @@ CARDS = (
         "Kim et al., Proxy Anchor Loss for Deep Metric Learning, CVPR 2020",
         "Eq. 4",
         ("E-MPA-4", "E-MPA-16"),
-        {"alpha": (32.0, "Proxy-Anchor paper and code"), "delta": (0.1, "Proxy-Anchor paper and code")},
+        {"alpha": "Proxy-Anchor paper and code", "delta": "Proxy-Anchor paper and code"},
         proxy.ProxyAnchor,
-        needs_classes=True,
         released="log(1 + Σ exp) overflows in fp16; the training script adds warm-up, gradient clipping and frozen BN.",
     ),
     Card(
@@ -171,14 +181,13 @@ CARDS = (
         "MPA Eqs 1-4",
         ("E-MPA-1", "E-MPA-2", "E-MPA-3"),
         {
-            "centers": (10, "SoftTriple paper"),
-            "lam": (20.0, "SoftTriple paper"),
-            "delta": (0.01, "SoftTriple paper"),
-            "gamma": (0.1, "SoftTriple and MPA papers"),
-            "tau": (0.2, "SoftTriple and MPA papers"),
+            "centers": "SoftTriple paper",
+            "lam": "SoftTriple paper",
+            "delta": "SoftTriple paper",
+            "gamma": "SoftTriple and MPA papers",
+            "tau": "SoftTriple and MPA papers",
         },
         proxy.SoftTriple,
-        needs_classes=True,
         released="The mean over samples, not Eq. 4's sum, and 1e-5 inside the regulariser's root.",
     ),
     Card(
@@ -193,7 +202,6 @@ CARDS = (
         ("E-MPA-2", "E-MPA-4", "E-MPA-5", "E-MPA-16"),
         PROXY_OPTIONS,
         proxy.MPA,
-        needs_classes=True,
         released=NO_CODE,
     ),
     Card(
@@ -207,7 +215,6 @@ CARDS = (
         ("E-MPA-2", "E-MPA-5", "E-MPA-13"),
         PROXY_OPTIONS,
         proxy.MPADataWise,
-        needs_classes=True,
         released=NO_CODE,
     ),
     Card(
@@ -221,7 +228,6 @@ CARDS = (
         ("E-MPA-2", "E-MPA-5", "E-MPA-6", "E-MPA-13"),
         PROXY_OPTIONS,
         proxy.MPAAllPairs,
-        needs_classes=True,
         released=NO_CODE,
     ),
     Card(
@@ -232,9 +238,8 @@ CARDS = (
         SGSL_PAPER,
         "Eqs 3, 5",
         ("E-SG-1", "E-SG-5"),
-        {"label_smoothing": (0.0, "off; the SGSL base code uses 0.1")},
+        {"label_smoothing": "off; the SGSL base code uses 0.1"},
         softmax.Softmax,
-        needs_classes=True,
         released="The base code's classifier has a bias and starts at zero.",
     ),
     Card(
@@ -245,9 +250,8 @@ CARDS = (
         "Wang et al., NormFace, ACM MM 2017; Zhai and Wu, BMVC 2019",
         "NormFace Eq. 4 with a scale",
         ("E-SG-4",),
-        {"scale": (16.0, "trained well on Omniglot; 1 is the unscaled softmax, which stalls at its floor")},
+        {"scale": "trained well on Omniglot; 1 is the unscaled softmax, which stalls at its floor"},
         softmax.NormSoftmax,
-        needs_classes=True,
     ),
     Card(
         "sgsl-alone",
@@ -258,9 +262,8 @@ CARDS = (
         SGSL_PAPER,
         "Eq. 6",
         ("E-SG-1", "E-SG-3", "E-SG-4", "E-SG-10"),
-        {"gamma": (30.0, "SGSL paper")},
+        {"gamma": "SGSL paper"},
         softmax.SGSLAlone,
-        needs_classes=True,
     ),
     Card(
         "sgsl",
@@ -271,13 +274,12 @@ CARDS = (
         "Eqs 7, 10",
         ("E-SG-1", "E-SG-3", "E-SG-4", "E-SG-5", "E-SG-6", "E-SG-7", "E-SG-10"),
         {
-            "gamma": (30.0, "SGSL paper"),
-            "beta": (1.0, "SGSL paper"),
-            "gate": (3.0, "SGSL paper"),
-            "label_smoothing": (0.1, "base code; the released SGSL runs use 0.4 on CUB and Cars196"),
+            "gamma": "SGSL paper",
+            "beta": "SGSL paper",
+            "gate": "SGSL paper",
+            "label_smoothing": "base code; the released SGSL runs use 0.4 on CUB and Cars196",
         },
         softmax.SGSL,
-        needs_classes=True,
         released="The gate is asked again at every iteration, on the label-smoothed loss.",
     ),
     Card(
@@ -288,9 +290,8 @@ CARDS = (
         "Wen et al., A Discriminative Feature Learning Approach, ECCV 2016",
         "SGSL Eq. 1",
         (),
-        {"weight": (0.003, "Wen et al. 2016")},
+        {"weight": "Wen et al. 2016"},
         softmax.CenterLoss,
-        needs_classes=True,
         released="Wen et al. move the centres by a rule of their own; here they learn by gradient.",
     ),
     Card(
@@ -301,9 +302,8 @@ CARDS = (
         "Zheng, Pal, Savvides, Ring Loss, CVPR 2018",
         "SGSL Eq. 4",
         (),
-        {"weight": (0.01, "Zheng et al. 2018"), "radius": (1.0, "start value; learned")},
+        {"weight": "Zheng et al. 2018", "radius": "start value; learned"},
         softmax.RingLoss,
-        needs_classes=True,
     ),
     Card(
         "contrastive",
@@ -314,8 +314,8 @@ CARDS = (
         "Eq. 4",
         (),
         {
-            "margin": (0.5, "common choice on unit vectors"),
-            "form": ("squared", "Hadsell et al. 2006; it hardly trains here, so the presets use linear"),
+            "margin": "common choice on unit vectors",
+            "form": "Hadsell et al. 2006; it hardly trains here, so the presets use linear",
         },
         pair.Contrastive,
         released="pytorch-metric-learning: linear in the distance, means over the pairs above zero.",
@@ -328,7 +328,7 @@ CARDS = (
         "Schroff, Kalenichenko, Philbin, FaceNet, CVPR 2015",
         "SGSL Eq. 2",
         (),
-        {"margin": (0.2, "FaceNet")},
+        {"margin": "FaceNet"},
         pair.Triplet,
     ),
     Card(
@@ -351,7 +351,7 @@ CARDS = (
         "Oh Song et al., Deep Metric Learning via Lifted Structured Feature Embedding, CVPR 2016",
         "Eq. 4",
         (),
-        {"margin": (1.0, "Oh Song et al. 2016")},
+        {"margin": "Oh Song et al. 2016"},
         pair.LiftedStructure,
     ),
     Card(
@@ -364,10 +364,10 @@ CARDS = (
         "L_P and L_N of the paper",
         (),
         {
-            "margin": (0.4, "Ranked List paper"),
-            "alpha": (1.2, "Ranked List paper"),
-            "temperature": (10.0, "Ranked List paper, CUB"),
-            "balance": (1.0, "Ranked List paper"),
+            "margin": "Ranked List paper",
+            "alpha": "Ranked List paper",
+            "temperature": "Ranked List paper, CUB",
+            "balance": "Ranked List paper",
         },
         pair.RankedList,
     ),
@@ -381,10 +381,10 @@ CARDS = (
         "Eqs 11, 12, 15",
         (),
         {
-            "alpha": (2.0, "Multi-Similarity paper"),
-            "beta": (50.0, "Multi-Similarity paper; 40 in the released code"),
-            "base": (0.5, "released code's λ"),
-            "epsilon": (0.1, "Multi-Similarity paper"),
+            "alpha": "Multi-Similarity paper",
+            "beta": "Multi-Similarity paper; 40 in the released code",
+            "base": "released code's λ",
+            "epsilon": "Multi-Similarity paper",
         },
         pair.MultiSimilarity,
     ),

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from labkit.base.checks import check_not_negative, check_positive
 from labkit.base.tensors import (
     autocast_off,
     check_class_ids,
@@ -18,7 +17,8 @@ from labkit.base.tensors import (
     unit_rows,
     working_precision,
 )
-from labkit.losses._common import check_reduction, refuse_second_derivative, safe_sqrt
+from labkit.losses._common import refuse_second_derivative, safe_sqrt
+from labkit.losses.options import Positive, checked
 
 SimilarityLoss = Callable[[Tensor, Tensor, str], Tensor]
 """(S (N, C), labels (N,), reduction) -> loss."""
@@ -33,9 +33,9 @@ class ProxyParts:
     regularizer: Tensor
 
 
-def class_similarities(x: Tensor, w: Tensor, gamma: float = 0.1) -> Tensor:
+@checked
+def class_similarities(x: Tensor, w: Tensor, gamma: Positive = 0.1) -> Tensor:
     """S(x, c) = Σ_k softmax_k(x·w_ck / γ) x·w_ck, MPA Eq. 1; x (N, D), w (C, K, D), both unit rows -> (N, C)."""
-    check_positive("gamma", gamma)
     check_centers(w)
     classes, centers, dim = w.shape
     s = x @ w.reshape(classes * centers, dim).T
@@ -92,11 +92,11 @@ def proxy_loss(
     proxies: Tensor,
     loss: SimilarityLoss,
     *,
-    gamma: float = 0.1,
+    gamma: float = 1.0,  # without effect where a class has one centre
     tau: float = 0.0,
     epsilon: float = 0.0,
-    reduction: str = "mean",
-    return_parts: bool = False,
+    reduction: str,
+    return_parts: bool,
 ) -> Tensor | tuple[Tensor, ProxyParts]:
     """loss(S, labels) + τ·Reg for embeddings (N, D), labels in 0..C−1 and proxies (C, K, D) or (C, D).
 
@@ -106,8 +106,6 @@ def proxy_loss(
     check_labels("labels", labels, embeddings.shape[0])
     check_proxies(proxies, embeddings.shape[1])
     check_class_ids("labels", labels, proxies.shape[0])
-    check_not_negative("tau", tau)
-    check_reduction(reduction)
     with autocast_off(embeddings):
         x = unit_rows(working_precision(embeddings))
         w = unit_rows(proxies.to(x.dtype))

@@ -10,6 +10,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from labkit.losses.options import Method, Positive, Reduction, checked
+from labkit.losses.ranking import RankingParts, mean_over_positives, ranking_loss
+from labkit.losses.softcount import Rules
+
 Derivative = Callable[[Tensor], Tensor]
 
 PANELS, NODES = 8, 16
@@ -89,7 +93,7 @@ def through_points(points: Sequence[tuple[float, float]]) -> tuple[Derivative, D
     return g, F
 
 
-def checked(g: Derivative) -> Derivative:
+def tried(g: Derivative) -> Derivative:
     """Try g once: it must map a tensor of R ≥ 0 to finite values of the same shape."""
     probe = torch.linspace(0, 10, 7, dtype=torch.float64)
     try:
@@ -106,6 +110,26 @@ def checked(g: Derivative) -> Derivative:
 def loss_and_derivative(g: Derivative | Sequence[tuple[float, float]]) -> tuple[Derivative, Derivative]:
     """(F, g) from a callable or from points (R, dL/dR)."""
     if callable(g):
-        return antiderivative(checked(g)), g
+        return antiderivative(tried(g)), g
     slope, value = through_points(g)
     return value, slope
+
+
+@checked
+def loss_of_value(
+    embeddings: Tensor,
+    labels: Tensor,
+    value: Derivative,
+    *,
+    tau: Positive = 0.01,
+    reduction: Reduction = "mean",
+    return_parts: bool = False,
+    method: Method = "auto",
+) -> Tensor | tuple[Tensor, RankingParts]:
+    """L = mean over queries of 1/|P| Σ_{i∈P} value(R(i, S_N)): embeddings (B, D), labels (B,) -> scalar or (B,)."""
+
+    def head(R_neg: Tensor, R_pos: Tensor, is_target: Tensor) -> Tensor:
+        return mean_over_positives(value(R_neg), is_target)
+
+    rules = Rules(tau, needs_positives=return_parts)
+    return ranking_loss(embeddings, labels, head, rules, reduction=reduction, return_parts=return_parts, method=method)

@@ -21,6 +21,8 @@ from labkit.losses.softmax import (
     sgsl,
     smoothed_floor,
     softmax,
+    softmax_center,
+    softmax_ring,
     softmax_sgsl,
 )
 
@@ -53,6 +55,8 @@ __all__ = [
     "soft_margin_triplet",
     "soft_triple",
     "softmax",
+    "softmax_center",
+    "softmax_ring",
     "softmax_sgsl",
     "triplet",
 ]

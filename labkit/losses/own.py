@@ -36,8 +36,7 @@ def card_of(name: str) -> Card:
     if not callable(factory):
         there = ", ".join(key for key, value in vars(module).items() if inspect.isclass(value)) or "none"
         raise ValueError(f"loss: {file} has no {attribute!r} that can be called; classes in it: {there}")
-    needs = {"num_classes", "dim"} <= set(inspect.signature(factory).parameters)
-    return Card(attribute, attribute, "own", "", file, "", (), {}, factory, needs_classes=needs)
+    return Card(attribute, attribute, "own", "", file, "", (), {}, factory)
 
 
 def fingerprint(name: str) -> dict[str, str]:

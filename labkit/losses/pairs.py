@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from labkit.base.checks import check_choice, check_not_negative, check_positive
 from labkit.base.tensors import autocast_off, check_float_matrix, check_labels, has_values, unit_rows, working_precision
-from labkit.losses._common import check_reduction, distances, log1p_sum_exp, reduce
+from labkit.losses._common import distances, log1p_sum_exp, reduce
+from labkit.losses.options import ContrastiveForm, NotNegative, NotNegativeOrNone, Positive, Reduction, checked
 from labkit.losses.ranking import mean_over_positives, sorted_with_positives, unsort
 from labkit.losses.softcount import Batch, chunks, own_class
 
@@ -69,7 +69,6 @@ def pair_loss(
     """Check, normalise, compare all pairs, reduce: embeddings (B, D), labels (B,) -> scalar or (B,)."""
     check_float_matrix("embeddings", embeddings)
     check_labels("labels", labels, embeddings.shape[0])
-    check_reduction(reduction)
     with autocast_off(embeddings):
         e = unit_rows(working_precision(embeddings))
         relations = relations_of(labels, e.device)
@@ -107,16 +106,14 @@ def parts_of(e: Tensor, relations: Relations, shares: Shares, on_distances: bool
     return PairParts(query, other, same, similarity, slope, per_query.detach(), skipped)
 
 
-CONTRASTIVE_FORMS = ("squared", "linear")
-
-
+@checked
 def contrastive(
     embeddings: Tensor,
     labels: Tensor,
     *,
-    margin: float = 0.5,
-    form: str = "squared",
-    reduction: str = "mean",
+    margin: Positive = 0.5,
+    form: ContrastiveForm = "squared",
+    reduction: Reduction = "mean",
     return_parts: bool = False,
 ) -> Tensor | tuple[Tensor, PairParts]:
     """Contrastive loss: mean over all B(B−1)/2 pairs i < j of ½D_ij² if the labels agree, else ½[m − D_ij]₊².
@@ -127,8 +124,6 @@ def contrastive(
     pairs inside the margin (pytorch-metric-learning's default; "sum" is then the same as "mean"). With few classes a
     batch the squared form's few active negatives vanish among all pairs and in the square: it hardly trains.
     """
-    check_positive("margin", margin)
-    check_choice("form", form, CONTRASTIVE_FORMS)
 
     def squared(D: Tensor, relations: Relations) -> tuple[Tensor, int]:
         pull = relations.positive * D.square() / 2
@@ -163,15 +158,20 @@ def triplet_shares(D: Tensor, relations: Relations, penalty: Callable[[Tensor], 
     return unsort(torch.cat(sums), relations.batch), triplets
 
 
+@checked
 def triplet(
-    embeddings: Tensor, labels: Tensor, *, margin: float = 0.2, reduction: str = "mean", return_parts: bool = False
+    embeddings: Tensor,
+    labels: Tensor,
+    *,
+    margin: Positive = 0.2,
+    reduction: Reduction = "mean",
+    return_parts: bool = False,
 ) -> Tensor | tuple[Tensor, PairParts]:
     """Triplet loss: mean over all triplets (a, p ∈ P_a, n ∈ N_a) of [D_ap − D_an + m]₊.
 
     Schroff et al. 2015 as in SGSL Eq. 2: the distance, not its square, and no mining ("batch all"; satisfied triplets
     count in the mean). m = 0.2 is Schroff's. embeddings (B, D), labels (B,) -> scalar or (B,).
     """
-    check_positive("margin", margin)
 
     def shares(D: Tensor, relations: Relations) -> tuple[Tensor, Tensor]:
         return triplet_shares(D, relations, lambda violation: (violation + margin).clamp_min(0))
@@ -179,8 +179,9 @@ def triplet(
     return pair_loss(embeddings, labels, shares, reduction=reduction, return_parts=return_parts)
 
 
+@checked
 def soft_margin_triplet(
-    embeddings: Tensor, labels: Tensor, *, reduction: str = "mean", return_parts: bool = False
+    embeddings: Tensor, labels: Tensor, *, reduction: Reduction = "mean", return_parts: bool = False
 ) -> Tensor | tuple[Tensor, PairParts]:
     """Soft-margin triplet loss: mean over all triplets (a, p ∈ P_a, n ∈ N_a) of log(1 + exp(D_ap − D_an)).
 
@@ -194,15 +195,20 @@ def soft_margin_triplet(
     return pair_loss(embeddings, labels, shares, reduction=reduction, return_parts=return_parts)
 
 
+@checked
 def lifted_structure(
-    embeddings: Tensor, labels: Tensor, *, margin: float = 1.0, reduction: str = "mean", return_parts: bool = False
+    embeddings: Tensor,
+    labels: Tensor,
+    *,
+    margin: Positive = 1.0,
+    reduction: Reduction = "mean",
+    return_parts: bool = False,
 ) -> Tensor | tuple[Tensor, PairParts]:
     """Lifted structure: mean over positive pairs i < j of ½[log(Σ_{N_i} e^{m−D_ik} + Σ_{N_j} e^{m−D_jl}) + D_ij]₊².
 
     Oh Song et al. 2016, Eq. 4 (the smooth bound), on unit rows; m = 1 is theirs. embeddings (B, D), labels (B,) ->
     scalar or (B,): half of each pair is either member's share.
     """
-    check_positive("margin", margin)
 
     def shares(D: Tensor, relations: Relations) -> tuple[Tensor, Tensor]:
         push = torch.logsumexp(torch.where(relations.negative, margin - D, LOWEST), -1)
@@ -212,15 +218,16 @@ def lifted_structure(
     return pair_loss(embeddings, labels, shares, reduction=reduction, return_parts=return_parts)
 
 
+@checked
 def ranked_list(
     embeddings: Tensor,
     labels: Tensor,
     *,
-    margin: float = 0.4,
-    alpha: float = 1.2,
-    temperature: float = 10.0,
-    balance: float = 1.0,
-    reduction: str = "mean",
+    margin: Positive = 0.4,
+    alpha: Positive = 1.2,
+    temperature: NotNegative = 10.0,
+    balance: NotNegative = 1.0,
+    reduction: Reduction = "mean",
     return_parts: bool = False,
 ) -> Tensor | tuple[Tensor, PairParts]:
     """Ranked list loss: mean over queries with a positive of L_P + λ L_N, λ = balance.
@@ -230,12 +237,7 @@ def ranked_list(
     the gradient, as in the released code; its In-shop run has m = 0.4, α = 1 + m/2 and T = 12, its CUB run T = 10.
     embeddings (B, D), labels (B,) -> scalar or (B,).
     """
-    check_positive("margin", margin)
-    check_positive("alpha", alpha)
-    check_not_negative("temperature", temperature)
-    check_not_negative("balance", balance)
-    if margin >= alpha:
-        raise ValueError(f"margin must be below alpha, the radius α − m is not positive: got {margin!r} and {alpha!r}")
+    check_radius(margin, alpha)
 
     def shares(D: Tensor, relations: Relations) -> tuple[Tensor, Tensor]:
         outside, inside = D - (alpha - margin), alpha - D  # how far a positive, or a negative, is on the wrong side
@@ -248,15 +250,22 @@ def ranked_list(
     return pair_loss(embeddings, labels, shares, reduction=reduction, return_parts=return_parts)
 
 
+def check_radius(margin: float, alpha: float) -> None:
+    """Positives stay within α − m of the query."""
+    if margin >= alpha:
+        raise ValueError(f"margin must be below alpha, the radius α − m is not positive: got {margin!r} and {alpha!r}")
+
+
+@checked
 def multi_similarity(
     embeddings: Tensor,
     labels: Tensor,
     *,
-    alpha: float = 2.0,
-    beta: float = 50.0,
-    base: float = 0.5,
-    epsilon: float | None = 0.1,
-    reduction: str = "mean",
+    alpha: Positive = 2.0,
+    beta: Positive = 50.0,
+    base: NotNegative = 0.5,
+    epsilon: NotNegativeOrNone = 0.1,
+    reduction: Reduction = "mean",
     return_parts: bool = False,
 ) -> Tensor | tuple[Tensor, PairParts]:
     """Multi-similarity loss: mean over all B anchors of log(1 + Σ_{P_i} e^{−α(s−λ)})/α + log(1 + Σ_{N_i} e^{β(s−λ)})/β.
@@ -266,11 +275,6 @@ def multi_similarity(
     sum adds 0, and all B count in the mean, as in the released code. λ and ε are the released code's, which has β = 40.
     embeddings (B, D), labels (B,) -> scalar or (B,).
     """
-    check_positive("alpha", alpha)
-    check_positive("beta", beta)
-    check_not_negative("base", base)
-    if epsilon is not None:
-        check_not_negative("epsilon", epsilon)
 
     def shares(S: Tensor, relations: Relations) -> tuple[Tensor, int]:
         positive, negative = relations.positive, relations.negative

@@ -3,20 +3,19 @@
 import torch
 from torch import Tensor
 
-from labkit.base.checks import check_choice, check_positive
-from labkit.losses._common import CONVENTIONS
+from labkit.losses.options import Convention, Method, Positive, Reduction, Variant, checked
 from labkit.losses.ranking import RankingParts, mean_over_positives, ranking_loss
 from labkit.losses.softcount import Head, Rules
 
-PNP_VARIANTS = ("O", "Iu", "Iu-exact", "Ib", "Ds", "Dq")
+ALPHA, B = 1.0, 4.0  # steepness of D_q, boundary of I_b
 
 
-def pnp_value(R: Tensor, variant: str, alpha: float = 1.0, b: float = 4.0) -> Tensor:
+@checked
+def pnp_value(R: Tensor, variant: Variant, alpha: Positive = ALPHA, b: Positive = B) -> Tensor:
     """Loss of one positive with R negatives before it (Eqs 5, 7, 9, 12, 13), before the mean over positives.
 
     "Iu" is Eq. 7 as published; "Iu-exact" is the true integral of Eq. 6 (E-PNP-1).
     """
-    check_variant(variant, alpha, b)
     if variant == "O":
         return R
     if variant == "Iu":
@@ -30,9 +29,9 @@ def pnp_value(R: Tensor, variant: str, alpha: float = 1.0, b: float = 4.0) -> Te
     return -torch.expm1(-alpha * torch.log1p(R))  # 1 − (1+R)^−α without cancellation at small R
 
 
-def pnp_derivative(R: Tensor, variant: str, alpha: float = 1.0, b: float = 4.0) -> Tensor:
+@checked
+def pnp_derivative(R: Tensor, variant: Variant, alpha: Positive = ALPHA, b: Positive = B) -> Tensor:
     """d pnp_value / dR: Eqs 6, 8, 10, 11 ("Iu" has log(1+R) + 1, not Eq. 6: E-PNP-1)."""
-    check_variant(variant, alpha, b)
     if variant == "O":
         return torch.ones_like(R)
     if variant == "Iu":
@@ -46,25 +45,19 @@ def pnp_derivative(R: Tensor, variant: str, alpha: float = 1.0, b: float = 4.0) 
     return alpha * (1 + R) ** (-alpha - 1)
 
 
-def check_variant(variant: str, alpha: float, b: float) -> None:
-    """Raise ValueError for an unknown variant or a steepness or boundary that is not positive."""
-    check_choice("variant", variant, PNP_VARIANTS)
-    check_positive("alpha", alpha)
-    check_positive("b", b)
-
-
+@checked
 def pnp(
     embeddings: Tensor,
     labels: Tensor,
     *,
-    variant: str = "Dq",
-    alpha: float = 1.0,
-    b: float = 4.0,
-    tau: float = 0.01,
-    convention: str = "paper",
-    reduction: str = "mean",
+    variant: Variant = "Dq",
+    alpha: Positive = ALPHA,
+    b: Positive = B,
+    tau: Positive = 0.01,
+    convention: Convention = "paper",
+    reduction: Reduction = "mean",
     return_parts: bool = False,
-    method: str = "auto",
+    method: Method = "auto",
 ) -> Tensor | tuple[Tensor, RankingParts]:
     """PNP loss: L = mean over queries of 1/|P| Σ_{i∈P} f(R(i, S_N)), f = `pnp_value`.
 
@@ -72,9 +65,6 @@ def pnp(
     reduction="none". convention="official" counts the query as its own positive, as the released code does:
     (|P|)/(|P|+1) times the paper's value where R_q ≈ 0.
     """
-    check_variant(variant, alpha, b)
-    check_positive("tau", tau)
-    check_choice("convention", convention, CONVENTIONS)
 
     def head(R_neg: Tensor, R_pos: Tensor, is_target: Tensor) -> Tensor:
         return mean_over_positives(pnp_value(R_neg, variant, alpha, b), is_target)
@@ -88,23 +78,22 @@ def smooth_ap_head(R_neg: Tensor, R_pos: Tensor, is_target: Tensor) -> Tensor:
     return mean_over_positives(R_neg / (1 + R_pos + R_neg), is_target)
 
 
+@checked
 def smooth_ap(
     embeddings: Tensor,
     labels: Tensor,
     *,
-    tau: float = 0.01,
-    convention: str = "paper",
-    reduction: str = "mean",
+    tau: Positive = 0.01,
+    convention: Convention = "paper",
+    reduction: Reduction = "mean",
     return_parts: bool = False,
-    method: str = "auto",
+    method: Method = "auto",
 ) -> Tensor | tuple[Tensor, RankingParts]:
     """Smooth-AP loss: L = 1 − 1/|P| Σ_{i∈P} (1 + R(i,S_P)) / (1 + R(i,S_P) + R(i,S_N)), mean over queries.
 
     Brown et al. 2020, as PNP Eq. 4; E-PNP-8, E-PNP-9. embeddings (B, D), labels (B,) -> scalar or (B,).
     convention="official" keeps the query in its own gallery, and as a positive, as the released code does.
     """
-    check_positive("tau", tau)
-    check_choice("convention", convention, CONVENTIONS)
     official = convention == "official"
     rules = Rules(tau, query_is_target=official, query_in_gallery=official)
     head: Head = smooth_ap_head

@@ -4,21 +4,22 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from labkit.base.checks import check_choice, check_not_negative, check_positive
-from labkit.losses._common import CONVENTIONS, reduce
+from labkit.losses._common import reduce
 from labkit.losses.class_similarity import ProxyParts, check_one_center, proxy_loss
+from labkit.losses.options import Convention, NotNegative, Positive, Reduction, checked
 
 Result = Tensor | tuple[Tensor, ProxyParts]
 
 
+@checked
 def proxy_nca(
     embeddings: Tensor,
     labels: Tensor,
     proxies: Tensor,
     *,
-    scale: float = 9.0,
-    convention: str = "paper",
-    reduction: str = "mean",
+    scale: Positive = 9.0,
+    convention: Convention = "paper",
+    reduction: Reduction = "mean",
     return_parts: bool = False,
 ) -> Result:
     """ProxyNCA: L = −log( e^{−scale·d²(x, p_y)} / Σ_{c≠y} e^{−scale·d²(x, p_c)} ), d² = 2 − 2 x·p on unit vectors.
@@ -27,8 +28,6 @@ def proxy_nca(
     convention="official": log-softmax over all proxies, as the released ProxyNCA++ does. scale = 1/T, T = 1/9 there.
     embeddings (N, D), labels (N,), proxies (C, D) -> scalar or (N,).
     """
-    check_positive("scale", scale)
-    check_choice("convention", convention, CONVENTIONS)
     check_one_center(proxies)
 
     def loss(s: Tensor, y: Tensor, how: str) -> Tensor:
@@ -42,17 +41,18 @@ def proxy_nca(
     return proxy_loss(embeddings, labels, proxies, loss, reduction=reduction, return_parts=return_parts)
 
 
+@checked
 def soft_triple(
     embeddings: Tensor,
     labels: Tensor,
     proxies: Tensor,
     *,
-    lam: float = 20.0,
-    delta: float = 0.01,
-    gamma: float = 0.1,
-    tau: float = 0.2,
-    convention: str = "paper",
-    reduction: str = "mean",
+    lam: Positive = 20.0,
+    delta: NotNegative = 0.01,
+    gamma: Positive = 0.1,
+    tau: NotNegative = 0.2,
+    convention: Convention = "paper",
+    reduction: Reduction = "mean",
     return_parts: bool = False,
 ) -> Result:
     """SoftTriple: −log[ e^{λ(S_y−δ)} / (e^{λ(S_y−δ)} + Σ_{c≠y} e^{λS_c}) ] + τ·Reg, MPA Eqs 1–4.
@@ -61,9 +61,6 @@ def soft_triple(
     convention="official" adds 1e-5 inside the regulariser's root, as the released code does (E-MPA-2).
     embeddings (N, D), labels (N,), proxies (C, K, D) -> scalar or (N,).
     """
-    check_positive("lam", lam)
-    check_not_negative("delta", delta)
-    check_choice("convention", convention, CONVENTIONS)
 
     def loss(s: Tensor, y: Tensor, how: str) -> Tensor:
         margin = torch.zeros_like(s).scatter_(1, y[:, None], delta)
@@ -76,14 +73,15 @@ def soft_triple(
     )  # fmt: skip
 
 
+@checked
 def proxy_anchor(
     embeddings: Tensor,
     labels: Tensor,
     proxies: Tensor,
     *,
-    alpha: float = 32.0,
-    delta: float = 0.1,
-    reduction: str = "mean",
+    alpha: Positive = 32.0,
+    delta: NotNegative = 0.1,
+    reduction: Reduction = "mean",
     return_parts: bool = False,
 ) -> Result:
     """ProxyAnchor: MPA with one proxy a class and no regulariser (Kim et al. 2020, Eq. 4; E-MPA-16).
@@ -97,16 +95,17 @@ def proxy_anchor(
     )  # fmt: skip
 
 
+@checked
 def mpa(
     embeddings: Tensor,
     labels: Tensor,
     proxies: Tensor,
     *,
-    alpha: float = 32.0,
-    delta: float = 0.1,
-    gamma: float = 0.1,
-    tau: float = 0.2,
-    reduction: str = "mean",
+    alpha: Positive = 32.0,
+    delta: NotNegative = 0.1,
+    gamma: Positive = 0.1,
+    tau: NotNegative = 0.2,
+    reduction: Reduction = "mean",
     return_parts: bool = False,
 ) -> Result:
     """MPA: 1/|C⁺| Σ_{c∈C⁺} log(1 + Σ_{x∈X_c⁺} e^{−α(S−δ)}) + 1/|C⁻| Σ_c log(1 + Σ_{x∈X_c⁻} e^{α(S+δ)}) + τ·Reg.
@@ -115,8 +114,6 @@ def mpa(
     belong to classes, not to samples: reduction="none" gives (C,) sums of both terms, "sum" their total.
     embeddings (N, D), labels (N,), proxies (C, K, D) -> scalar or (C,).
     """
-    check_positive("alpha", alpha)
-    check_not_negative("delta", delta)
 
     def loss(s: Tensor, y: Tensor, how: str) -> Tensor:
         own = s.gather(1, y[:, None]).squeeze(1)
@@ -132,16 +129,17 @@ def mpa(
     )
 
 
+@checked
 def mpa_data_wise(
     embeddings: Tensor,
     labels: Tensor,
     proxies: Tensor,
     *,
-    alpha: float = 32.0,
-    delta: float = 0.1,
-    gamma: float = 0.1,
-    tau: float = 0.2,
-    reduction: str = "mean",
+    alpha: Positive = 32.0,
+    delta: NotNegative = 0.1,
+    gamma: Positive = 0.1,
+    tau: NotNegative = 0.2,
+    reduction: Reduction = "mean",
     return_parts: bool = False,
 ) -> Result:
     """MPA-DW: 1/N Σ_i [ log(1 + e^{−α(S(x_i,c_i)−δ)}) + log(1 + Σ_{c≠c_i} e^{α(S(x_i,c)+δ)}) ] + τ·Reg.
@@ -149,8 +147,6 @@ def mpa_data_wise(
     Saeki et al. 2023, Eqs 12, 13; its gradient is Eq. 14 corrected (E-MPA-5).
     embeddings (N, D), labels (N,), proxies (C, K, D) -> scalar or (N,).
     """
-    check_positive("alpha", alpha)
-    check_not_negative("delta", delta)
 
     def loss(s: Tensor, y: Tensor, how: str) -> Tensor:
         own = s.gather(1, y[:, None]).squeeze(1)
@@ -162,16 +158,17 @@ def mpa_data_wise(
     )
 
 
+@checked
 def mpa_all_pairs(
     embeddings: Tensor,
     labels: Tensor,
     proxies: Tensor,
     *,
-    alpha: float = 32.0,
-    delta: float = 0.1,
-    gamma: float = 0.1,
-    tau: float = 0.2,
-    reduction: str = "mean",
+    alpha: Positive = 32.0,
+    delta: NotNegative = 0.1,
+    gamma: Positive = 0.1,
+    tau: NotNegative = 0.2,
+    reduction: Reduction = "mean",
     return_parts: bool = False,
 ) -> Result:
     """MPA-AP: 1/N Σ_i log(1 + Σ_c e^{αS'}) + τ·Reg, S' = δ − S for the own class and S + δ for the others.
@@ -179,8 +176,6 @@ def mpa_all_pairs(
     Saeki et al. 2023, Eqs 15–17; its positive-negative relation is a sum, not a difference (E-MPA-6).
     embeddings (N, D), labels (N,), proxies (C, K, D) -> scalar or (N,).
     """
-    check_positive("alpha", alpha)
-    check_not_negative("delta", delta)
 
     def loss(s: Tensor, y: Tensor, how: str) -> Tensor:
         sign = torch.ones_like(s).scatter_(1, y[:, None], -1)

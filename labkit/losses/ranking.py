@@ -12,9 +12,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from labkit.base.checks import check_choice
 from labkit.base.tensors import autocast_off, check_float_matrix, check_labels, has_values, unit_rows, working_precision
-from labkit.losses._common import check_reduction, reduce, refuse_second_derivative
+from labkit.losses._common import reduce, refuse_second_derivative
 from labkit.losses.softcount import (
     Batch,
     Head,
@@ -25,7 +24,6 @@ from labkit.losses.softcount import (
     sort_batch,
 )
 
-METHODS = ("auto", "plain", "streamed", "dense")
 PLAIN_LIMIT = 2**22  # sigmoids formed at once before the streamed form takes over (16 MB in fp32)
 CHUNK = 2**21  # sigmoids per chunk of the streamed form: smaller ones spend their time between operations
 
@@ -69,8 +67,6 @@ def ranking_loss(
     """Loss of a head on the soft counts of cosine similarities: embeddings (B, D), labels (B,) -> scalar or (B,)."""
     check_float_matrix("embeddings", embeddings)
     check_labels("labels", labels, embeddings.shape[0])
-    check_reduction(reduction)
-    check_choice("method", method, METHODS)
     with autocast_off(embeddings):
         e = working_precision(embeddings)
         e = unit_rows(e) if normalize else e
@@ -102,7 +98,6 @@ def ranking_loss_from_similarities(
     check_float_matrix("similarities", similarities)
     check_float_matrix("similarities", similarities, columns=similarities.shape[0])
     check_labels("labels", labels, similarities.shape[0])
-    check_reduction(reduction)
     with autocast_off(similarities):
         batch = sorted_with_positives(labels, similarities.device)
         rows = working_precision(similarities).index_select(0, batch.order).index_select(1, batch.order)

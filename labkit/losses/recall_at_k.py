@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from labkit.base.checks import check_choice, check_ks, check_positive
+from labkit.base.checks import check_ks
 from labkit.base.tensors import autocast_off, check_float_matrix, check_labels, unit_rows, working_precision
-from labkit.losses._common import CONVENTIONS
+from labkit.losses.options import Convention, Ks, Method, Positive, Reduction, Space, Switch, Temperatures, checked
 from labkit.losses.ranking import (
     RankingParts,
     mean_over_positives,
@@ -17,23 +17,22 @@ from labkit.losses.ranking import (
 from labkit.losses.simix import draw_pairs, mix_embeddings, mix_similarities
 from labkit.losses.softcount import Head, Rules
 
-SPACES = ("embedding", "similarity")
 
-
+@checked
 def recall_at_k(
     embeddings: Tensor,
     labels: Tensor,
     *,
-    ks: Sequence[int] = (1, 2, 4, 8, 16),
-    tau_rank: float | Sequence[float] = 1.0,
-    tau_sim: float = 0.01,
-    simix: bool = False,
-    simix_space: str = "embedding",
+    ks: Ks = (1, 2, 4, 8, 16),
+    tau_rank: Temperatures = 1.0,
+    tau_sim: Positive = 0.01,
+    simix: Switch = False,
+    simix_space: Space = "embedding",
     generator: torch.Generator | None = None,
-    convention: str = "paper",
-    reduction: str = "mean",
+    convention: Convention = "paper",
+    reduction: Reduction = "mean",
     return_parts: bool = False,
-    method: str = "auto",
+    method: Method = "auto",
 ) -> Tensor | tuple[Tensor, RankingParts]:
     """RS@k loss: L = 1 − 1/|K| Σ_k 1/|P| Σ_{x∈P} σ_τ1(k − 1 − Σ_{z≠x, z≠q} σ_τ2(s_qz − s_qx)), mean over queries.
 
@@ -44,10 +43,7 @@ def recall_at_k(
     B + V long, V the number of same-class pairs.
     """
     ks = check_ks("ks", ks)
-    temperatures = check_temperatures(tau_rank, len(ks))
-    check_positive("tau_sim", tau_sim)
-    check_choice("convention", convention, CONVENTIONS)
-    check_choice("simix_space", simix_space, SPACES)
+    temperatures = temperature_of_each(ks, tau_rank)
     check_float_matrix("embeddings", embeddings)
     check_labels("labels", labels, embeddings.shape[0])
     official = convention == "official"
@@ -73,15 +69,12 @@ def recall_at_k(
         return ranking_loss_from_similarities(mixed, mixed_labels, head, rules, reduction=reduction)
 
 
-def check_temperatures(tau_rank: float | Sequence[float], count: int) -> tuple[float, ...]:
+def temperature_of_each(ks: Sequence[int], tau_rank: float | Sequence[float]) -> tuple[float, ...]:
     """One τ1 for each k."""
-    if isinstance(tau_rank, (int, float)):
-        check_positive("tau_rank", tau_rank)
-        return (float(tau_rank),) * count
-    if not isinstance(tau_rank, Sequence) or len(tau_rank) != count:
-        raise ValueError(f"tau_rank must be one number or a sequence, one for each of the {count} ks, got {tau_rank!r}")
-    for tau in tau_rank:
-        check_positive("tau_rank", tau)
+    if not isinstance(tau_rank, Sequence):
+        return (float(tau_rank),) * len(ks)
+    if len(tau_rank) != len(ks):
+        raise ValueError(f"tau_rank must be one number, or one for each of the {len(ks)} ks; got {tau_rank!r}")
     return tuple(float(tau) for tau in tau_rank)
 
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from labkit.base.checks import check_choice, check_not_negative, check_positive
+from labkit.base.checks import check_not_negative, check_positive
 from labkit.base.tensors import (
     autocast_off,
     check_class_ids,
@@ -19,7 +19,8 @@ from labkit.base.tensors import (
     unit_rows,
     working_precision,
 )
-from labkit.losses._common import CONVENTIONS, check_reduction, reduce
+from labkit.losses._common import reduce
+from labkit.losses.options import Convention, Gate, NotNegative, Positive, PositiveOrLearned, Reduction, checked
 from labkit.losses.proxies import softplus, without_own
 
 
@@ -70,12 +71,6 @@ def check_smoothing(label_smoothing: float, classes: int) -> None:
         raise ValueError(f"label_smoothing must be at most (C-1)/C = {(classes - 1) / classes:.4g}")
 
 
-def check_gate(gate: float) -> None:
-    """A number; inf lets SGSL join at once."""
-    if not isinstance(gate, (int, float)) or isinstance(gate, bool) or math.isnan(gate):
-        raise ValueError(f"gate must be a number, got {gate!r}")
-
-
 def smoothed_floor(label_smoothing: float, num_classes: int) -> float:
     """Least value of the smoothed cross-entropy: −(1−ε) ln(1−ε) − ε ln(ε/(C−1))."""
     check_smoothing(label_smoothing, num_classes)
@@ -91,20 +86,20 @@ def norm_softmax_floor(num_classes: int, scale: float = 1.0) -> float:
     return math.log1p((num_classes - 1) * math.exp(-scale * num_classes / (num_classes - 1)))
 
 
+@checked
 def softmax(
     embeddings: Tensor,
     labels: Tensor,
     weight: Tensor,
     *,
-    label_smoothing: float = 0.0,
-    reduction: str = "mean",
+    label_smoothing: NotNegative = 0.0,
+    reduction: Reduction = "mean",
     return_parts: bool = False,
 ) -> Result:
     """Softmax cross-entropy without bias, −log e^{W_y·f} / Σ_j e^{W_j·f}: SGSL Eqs 3, 5 (E-SG-1).
 
     embeddings (N, D), labels (N,), weight (C, D) -> scalar or (N,).
     """
-    check_reduction(reduction)
     f, y, w = prepare(embeddings, labels, weight)
     with autocast_off(f):
         loss = smoothed_cross_entropy(f @ w.T, y, label_smoothing, reduction)
@@ -116,14 +111,15 @@ def softmax(
         return loss, SoftmaxParts(cosine, torch.zeros_like(cosine), value, torch.zeros_like(value), closed)
 
 
+@checked
 def norm_softmax(
     embeddings: Tensor,
     labels: Tensor,
     weight: Tensor,
     *,
-    scale: float | Tensor = 16.0,
-    label_smoothing: float = 0.0,
-    reduction: str = "mean",
+    scale: PositiveOrLearned = 16.0,
+    label_smoothing: NotNegative = 0.0,
+    reduction: Reduction = "mean",
     return_parts: bool = False,
 ) -> Result:
     """NormSoftmax: cross-entropy on scale·cos(W_j, f); scale=1 is the "softmax + L2-Norm" that stalls at its floor.
@@ -131,9 +127,6 @@ def norm_softmax(
     Wang et al. 2017 (NormFace); Zhai and Wu 2019. embeddings (N, D), labels (N,), weight (C, D) -> scalar or (N,).
     scale may be a learned tensor.
     """
-    check_reduction(reduction)
-    if not isinstance(scale, Tensor):
-        check_positive("scale", scale)
     f, y, w = prepare(embeddings, labels, weight)
     with autocast_off(f):
         cosine = unit_rows(f) @ unit_rows(w).T
@@ -158,21 +151,20 @@ def sgsl_of_cosines(cosine: Tensor, y: Tensor, gamma: float) -> Tensor:
     return softplus(nearest_other - own)
 
 
+@checked
 def sgsl(
     embeddings: Tensor,
     labels: Tensor,
     weight: Tensor,
     *,
-    gamma: float = 30.0,
-    reduction: str = "mean",
+    gamma: Positive = 30.0,
+    reduction: Reduction = "mean",
     return_parts: bool = False,
 ) -> Result:
     """SGSL alone: mean Softplus(LSE^γ_{j≠y} cos(sg(W_j), f) − cos(sg(W_y), f)), no gradient through W.
 
     Yang et al. 2023, Eq. 6 (E-SG-1, E-SG-3, E-SG-4). embeddings (N, D), labels (N,), weight (C, D) -> scalar or (N,).
     """
-    check_positive("gamma", gamma)
-    check_reduction(reduction)
     f, y, w = prepare(embeddings, labels, weight)
     with autocast_off(f):
         cosine = unit_rows(f) @ unit_rows(w.detach()).T
@@ -188,18 +180,19 @@ def sgsl(
         return loss, SoftmaxParts(free.detach(), slope, torch.zeros_like(value), value, is_open)
 
 
+@checked
 def softmax_sgsl(
     embeddings: Tensor,
     labels: Tensor,
     weight: Tensor,
     *,
-    gamma: float = 30.0,
-    beta: float = 1.0,
-    gate: float = 3.0,
+    gamma: Positive = 30.0,
+    beta: NotNegative = 1.0,
+    gate: Gate = 3.0,
     gate_open: Tensor | None = None,
-    label_smoothing: float = 0.1,
-    convention: str = "paper",
-    reduction: str = "mean",
+    label_smoothing: NotNegative = 0.1,
+    convention: Convention = "paper",
+    reduction: Reduction = "mean",
     return_parts: bool = False,
 ) -> Result:
     """Softmax + β·SGSL, SGSL joining once the softmax loss is below the gate: Yang et al. 2023, Eqs 7, 10.
@@ -208,10 +201,6 @@ def softmax_sgsl(
     below it (`gate_open`, a bool scalar that this call updates in place); "official", as released, asks anew at each
     call. Without `gate_open` both ask once. embeddings (N, D), labels (N,), weight (C, D) -> scalar or (N,).
     """
-    check_not_negative("beta", beta)
-    check_gate(gate)
-    check_choice("convention", convention, CONVENTIONS)
-    check_reduction(reduction)
     each = softmax(embeddings, labels, weight, label_smoothing=label_smoothing, reduction="none")
     assert isinstance(each, Tensor)
     is_open = each.detach().mean() < gate
@@ -226,20 +215,57 @@ def softmax_sgsl(
     return loss, SoftmaxParts(parts.cosine, parts.dL_dcos, each.detach().mean(), parts.sgsl, is_open)
 
 
-def center(embeddings: Tensor, labels: Tensor, centers: Tensor, *, reduction: str = "mean") -> Tensor:
+@checked
+def center(embeddings: Tensor, labels: Tensor, centers: Tensor, *, reduction: Reduction = "mean") -> Tensor:
     """Center loss ½‖x − c_y‖²: Wen et al. 2016, as SGSL Eq. 1; embeddings (N, D), labels (N,), centers (C, D)."""
-    check_reduction(reduction)
     x, y, c = prepare(embeddings, labels, centers, "centers")
     with autocast_off(x):
         return reduce((x - c.index_select(0, y)).square().sum(1) / 2, reduction)
 
 
-def ring(embeddings: Tensor, radius: float | Tensor, *, reduction: str = "mean") -> Tensor:
+@checked
+def ring(embeddings: Tensor, radius: PositiveOrLearned, *, reduction: Reduction = "mean") -> Tensor:
     """Ring loss ½(‖x‖ − R)², weight λ left to the caller: Zheng et al. 2018, as SGSL Eq. 4; embeddings (N, D)."""
     check_float_matrix("embeddings", embeddings)
-    check_reduction(reduction)
-    if not isinstance(radius, Tensor):
-        check_positive("radius", radius)
     with autocast_off(embeddings):
         norm = torch.linalg.vector_norm(working_precision(embeddings), dim=1)
         return reduce((norm - radius).square() / 2, reduction)
+
+
+@checked
+def softmax_center(
+    embeddings: Tensor,
+    labels: Tensor,
+    classifier: Tensor,
+    centers: Tensor,
+    *,
+    weight: NotNegative = 0.003,
+    reduction: Reduction = "mean",
+    return_parts: bool = False,
+) -> Result:
+    """Softmax + λ · Center loss, λ = weight: Wen et al. 2016; classifier, centers (C, D) -> scalar or (N,)."""
+    extra = weight * center(embeddings, labels, centers, reduction=reduction)
+    result = softmax(embeddings, labels, classifier, reduction=reduction, return_parts=return_parts)
+    return plus(result, extra)
+
+
+@checked
+def softmax_ring(
+    embeddings: Tensor,
+    labels: Tensor,
+    classifier: Tensor,
+    radius: float | Tensor,
+    *,
+    weight: NotNegative = 0.01,
+    reduction: Reduction = "mean",
+    return_parts: bool = False,
+) -> Result:
+    """Softmax + λ · Ring loss, λ = weight: Zheng et al. 2018; classifier (C, D) -> scalar or (N,)."""
+    extra = weight * ring(embeddings, radius, reduction=reduction)
+    result = softmax(embeddings, labels, classifier, reduction=reduction, return_parts=return_parts)
+    return plus(result, extra)
+
+
+def plus(result: Result, extra: Tensor) -> Result:
+    """A second term beside a loss; the parts stay those of the first."""
+    return (result[0] + extra, result[1]) if isinstance(result, tuple) else result + extra

@@ -1,29 +1,51 @@
-"""What the Modules share: options that show in the repr, and parameters of random direction."""
+"""What the Modules share: the options of a function, bound, and parameters of random direction."""
 
-from numbers import Integral
-from typing import Any
+import inspect
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
-from labkit.base.checks import check_choice
-from labkit.losses._common import CONVENTIONS, check_reduction
-from labkit.losses.ranking import METHODS
+from labkit.base.checks import check_count
+from labkit.losses.class_similarity import ProxyParts
+from labkit.losses.options import bounds_of, signature_of
+from labkit.losses.pairs import PairParts
+from labkit.losses.ranking import RankingParts
+from labkit.losses.softmax import SoftmaxParts
+
+Result = Tensor | tuple[Tensor, RankingParts | PairParts | ProxyParts | SoftmaxParts]
+NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
 class Loss(nn.Module):
-    """Keeps the options of a functional loss and shows them in its repr."""
+    """A function with its options: the function's signature says which there are, their defaults and their bounds."""
 
-    def __init__(self, **options: Any) -> None:
-        """Options are checked where they are used; the ones all losses share are checked here."""
+    function: ClassVar[Callable[..., Result]]
+
+    def __init_subclass__(cls) -> None:
+        """The signature that `help` shows: parameters of the class's own, then the options."""
+        super().__init_subclass__()
+        if hasattr(cls, "function"):
+            _, *own = (p for p in inspect.signature(cls.__init__).parameters.values() if p.kind in NAMED)
+            cls.__signature__ = signature_of(cls.function, own)  # type: ignore[attr-defined]
+
+    def __init__(self, *given: Any, **options: Any) -> None:
+        """Options of the function, by name or in its order."""
         super().__init__()
-        if "reduction" in options:
-            check_reduction(options["reduction"])
-        if "convention" in options:
-            check_choice("convention", options["convention"], CONVENTIONS)
-        if "method" in options:
-            check_choice("method", options["method"], METHODS)
-        self.options = options
+        found = signature_of(self.function).bind(*given, **options)
+        found.apply_defaults()
+        self.options: dict[str, Any] = dict(found.arguments)
+        for name, bound in bounds_of(self.function).items():
+            bound.check(name, self.options[name])
+
+    def forward(self, embeddings: Tensor, labels: Tensor, return_parts: bool = False) -> Result:
+        """(B, D), (B,) -> scalar, or with its parts."""
+        return self.function(embeddings, labels, return_parts=return_parts, **self.extras(), **self.options)
+
+    def extras(self) -> dict[str, Any]:
+        """What the function gets besides, such as what is learned."""
+        return {}
 
     def extra_repr(self) -> str:
         """The options, as written in a call."""
@@ -33,6 +55,5 @@ class Loss(nn.Module):
 def directions(*shape: int) -> nn.Parameter:
     """Random rows of expected norm 1."""
     for name, size in zip(("num_classes", "centers", "dim") if len(shape) == 3 else ("num_classes", "dim"), shape):
-        if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
-            raise ValueError(f"{name} must be a whole number, 1 or above; got {size!r}")
+        check_count(name, size)
     return nn.Parameter(torch.randn(*shape) * shape[-1] ** -0.5)

@@ -6,150 +6,109 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from labkit.base.checks import check_not_negative, check_positive
+from labkit.base.checks import check_positive
 from labkit.losses import softmax
 from labkit.losses.modules.base import Loss, directions
 
 
-class Softmax(Loss):
+class Classifier(Loss):
+    """A vector for each class."""
+
+    def __init__(self, num_classes: int, dim: int, *given: Any, **options: Any) -> None:
+        """Class vectors (C, D); label smoothing must leave the own class the likeliest."""
+        super().__init__(*given, **options)
+        self.weight = directions(num_classes, dim)
+        softmax.check_smoothing(self.options.get("label_smoothing", 0.0), num_classes)
+
+    def extras(self) -> dict[str, Any]:
+        """The class vectors."""
+        return {"weight": self.weight}
+
+
+class Softmax(Classifier):
     """Softmax cross-entropy without bias: see `functional.softmax`."""
 
-    def __init__(self, num_classes: int, dim: int, label_smoothing: float = 0.0, *, reduction: str = "mean") -> None:
-        """label_smoothing: ε, spread over the other classes."""
-        super().__init__(label_smoothing=label_smoothing, reduction=reduction)
-        self.weight = directions(num_classes, dim)
-        softmax.check_smoothing(label_smoothing, num_classes)
-
-    def forward(self, embeddings: Tensor, labels: Tensor, return_parts: bool = False) -> Any:
-        """(N, D), (N,) -> scalar, or with its parts."""
-        return softmax.softmax(embeddings, labels, self.weight, return_parts=return_parts, **self.options)
+    function = staticmethod(softmax.softmax)
 
 
-class NormSoftmax(Loss):
+class NormSoftmax(Classifier):
     """Softmax on scaled cosines, the scale fixed or learned (NormFace): see `functional.norm_softmax`."""
 
-    def __init__(
-        self,
-        num_classes: int,
-        dim: int,
-        scale: float = 16.0,
-        learn_scale: bool = False,
-        label_smoothing: float = 0.0,
-        *,
-        reduction: str = "mean",
-    ) -> None:
+    function = staticmethod(softmax.norm_softmax)
+
+    def __init__(self, num_classes: int, dim: int, *given: Any, learn_scale: bool = False, **options: Any) -> None:
         """Scale: factor on the cosines; scale=1, not learned, is the unscaled softmax that stalls."""
-        check_positive("scale", scale)
-        super().__init__(label_smoothing=label_smoothing, reduction=reduction)
-        self.weight = directions(num_classes, dim)
-        softmax.check_smoothing(label_smoothing, num_classes)
-        self.scale = nn.Parameter(torch.tensor(float(scale)), requires_grad=learn_scale)
+        super().__init__(num_classes, dim, *given, **options)
+        self.scale = nn.Parameter(torch.tensor(float(self.options.pop("scale"))), requires_grad=learn_scale)
 
-    def forward(self, embeddings: Tensor, labels: Tensor, return_parts: bool = False) -> Any:
-        """(N, D), (N,) -> scalar, or with its parts."""
-        return softmax.norm_softmax(
-            embeddings, labels, self.weight, scale=self.scale, return_parts=return_parts, **self.options
-        )
+    def extras(self) -> dict[str, Any]:
+        """The class vectors and the scale."""
+        return {"weight": self.weight, "scale": self.scale}
 
 
-class SGSLAlone(Loss):
+class SGSLAlone(Classifier):
     """SGSL without the softmax; its class vectors never move: see `functional.sgsl`."""
 
-    def __init__(self, num_classes: int, dim: int, gamma: float = 30.0, *, reduction: str = "mean") -> None:
-        """Gamma: hardness of the soft maximum."""
-        check_positive("gamma", gamma)
-        super().__init__(gamma=gamma, reduction=reduction)
-        self.weight = nn.Parameter(directions(num_classes, dim).detach(), requires_grad=False)
+    function = staticmethod(softmax.sgsl)
 
-    def forward(self, embeddings: Tensor, labels: Tensor, return_parts: bool = False) -> Any:
-        """(N, D), (N,) -> scalar, or with its parts."""
-        return softmax.sgsl(embeddings, labels, self.weight, return_parts=return_parts, **self.options)
+    def __init__(self, num_classes: int, dim: int, *given: Any, **options: Any) -> None:
+        """No gradient reaches the class vectors."""
+        super().__init__(num_classes, dim, *given, **options)
+        self.weight.requires_grad_(False)
 
 
-class SGSL(Loss):
-    """Softmax + β·SGSL behind a gate: see `functional.softmax_sgsl`."""
+class SGSL(Classifier):
+    """Softmax + β·SGSL behind a gate: see `functional.softmax_sgsl`. Evaluation (`.eval()`) does not open the gate."""
 
+    function = staticmethod(softmax.softmax_sgsl)
     gate_open: Tensor
 
-    def __init__(
-        self,
-        num_classes: int,
-        dim: int,
-        gamma: float = 30.0,
-        beta: float = 1.0,
-        gate: float = 3.0,
-        label_smoothing: float = 0.1,
-        *,
-        convention: str = "paper",
-        reduction: str = "mean",
-    ) -> None:
-        """Gate: SGSL joins when the softmax loss is below; label_smoothing: on the softmax only."""
-        check_positive("gamma", gamma)
-        check_not_negative("beta", beta)
-        softmax.check_gate(gate)
-        super().__init__(
-            gamma=gamma, beta=beta, gate=gate, label_smoothing=label_smoothing,
-            convention=convention, reduction=reduction,
-        )  # fmt: skip
-        self.weight = directions(num_classes, dim)
-        softmax.check_smoothing(label_smoothing, num_classes)
+    def __init__(self, num_classes: int, dim: int, *given: Any, **options: Any) -> None:
+        """A gate that can never open is told."""
+        super().__init__(num_classes, dim, *given, **options)
         self.register_buffer("gate_open", torch.zeros((), dtype=torch.bool))
-        floor = softmax.smoothed_floor(label_smoothing, num_classes)
+        smoothing, gate = self.options["label_smoothing"], self.options["gate"]
+        floor = softmax.smoothed_floor(smoothing, num_classes)
         if floor >= gate:
             warnings.warn(
-                f"with {num_classes} classes and label_smoothing={label_smoothing} the softmax loss cannot fall below "
+                f"with {num_classes} classes and label_smoothing={smoothing} the softmax loss cannot fall below "
                 f"{floor:.2f}, so gate={gate} never opens and SGSL never joins; lower label_smoothing or raise gate",
                 stacklevel=2,
             )
 
-    def forward(self, embeddings: Tensor, labels: Tensor, return_parts: bool = False) -> Any:
-        """(N, D), (N,) -> scalar, or with its parts. Evaluation (`.eval()`) does not open the gate."""
-        gate_open = self.gate_open if self.training else self.gate_open.clone()
-        return softmax.softmax_sgsl(
-            embeddings, labels, self.weight, gate_open=gate_open, return_parts=return_parts, **self.options
-        )
+    def extras(self) -> dict[str, Any]:
+        """The class vectors and the state of the gate."""
+        return {"weight": self.weight, "gate_open": self.gate_open if self.training else self.gate_open.clone()}
 
 
 class CenterLoss(Loss):
-    """Softmax + weight · Center loss, as it is used: see `functional.softmax` and `functional.center`."""
+    """Softmax + weight · Center loss, as it is used: see `functional.softmax_center`."""
 
-    def __init__(self, num_classes: int, dim: int, weight: float = 0.003, *, reduction: str = "mean") -> None:
-        """Weight: λ of Wen et al. 2016; the centres learn by gradient."""
-        check_not_negative("weight", weight)
-        super().__init__(weight=weight, reduction=reduction)
+    function = staticmethod(softmax.softmax_center)
+
+    def __init__(self, num_classes: int, dim: int, *given: Any, **options: Any) -> None:
+        """The centres learn by gradient."""
+        super().__init__(*given, **options)
         self.classifier = directions(num_classes, dim)
         self.centers = directions(num_classes, dim)
 
-    def forward(self, embeddings: Tensor, labels: Tensor, return_parts: bool = False) -> Any:
-        """(N, D), (N,) -> scalar, or with the parts of its softmax."""
-        how = self.options["reduction"]
-        extra = self.options["weight"] * softmax.center(embeddings, labels, self.centers, reduction=how)
-        return softmax_plus(extra, embeddings, labels, self.classifier, how, return_parts)
+    def extras(self) -> dict[str, Any]:
+        """The class vectors of the softmax, and the centres."""
+        return {"classifier": self.classifier, "centers": self.centers}
 
 
 class RingLoss(Loss):
-    """Softmax + weight · Ring loss with a learned radius: see `functional.softmax` and `functional.ring`."""
+    """Softmax + weight · Ring loss with a learned radius: see `functional.softmax_ring`."""
 
-    def __init__(
-        self, num_classes: int, dim: int, weight: float = 0.01, radius: float = 1.0, *, reduction: str = "mean"
-    ) -> None:
-        """Weight: λ; radius: where R starts."""
-        check_not_negative("weight", weight)
+    function = staticmethod(softmax.softmax_ring)
+
+    def __init__(self, num_classes: int, dim: int, *given: Any, radius: float = 1.0, **options: Any) -> None:
+        """Radius: where R starts."""
+        super().__init__(*given, **options)
         check_positive("radius", radius)
-        super().__init__(weight=weight, reduction=reduction)
         self.classifier = directions(num_classes, dim)
         self.radius = nn.Parameter(torch.tensor(float(radius)))
 
-    def forward(self, embeddings: Tensor, labels: Tensor, return_parts: bool = False) -> Any:
-        """(N, D), (N,) -> scalar, or with the parts of its softmax."""
-        how = self.options["reduction"]
-        extra = self.options["weight"] * softmax.ring(embeddings, self.radius, reduction=how)
-        return softmax_plus(extra, embeddings, labels, self.classifier, how, return_parts)
-
-
-def softmax_plus(
-    extra: Tensor, embeddings: Tensor, labels: Tensor, classifier: Tensor, reduction: str, return_parts: bool
-) -> Any:
-    """Softmax loss with a second term beside it."""
-    result = softmax.softmax(embeddings, labels, classifier, reduction=reduction, return_parts=return_parts)
-    return (result[0] + extra, result[1]) if isinstance(result, tuple) else result + extra
+    def extras(self) -> dict[str, Any]:
+        """The class vectors of the softmax, and the radius."""
+        return {"classifier": self.classifier, "radius": self.radius}

@@ -1,0 +1,116 @@
+"""The options of a loss are stated once, in its function's signature: name, default, and what it may be.
+
+`tau: Positive = 0.01` is a number above 0, and 0.01 unless given. The function checks what it is called with
+(`@checked`), its Module what it is built with, and the catalogue reads the defaults: nobody repeats them.
+"""
+
+import inspect
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from typing import Annotated, Any, ParamSpec, TypeVar, get_type_hints
+
+from torch import Tensor
+
+from labkit.base.checks import check_choice, check_ks, check_not_negative, check_positive
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What an option may be, in words, and the check that refuses all else with a ValueError."""
+
+    words: str
+    check: Callable[[str, Any], object]
+
+    def __repr__(self) -> str:
+        """As `help` shows it in a signature."""
+        return self.words
+
+
+def one_of(*choices: str) -> Bound:
+    """One of these words."""
+    return Bound(f"one of {', '.join(choices)}", lambda name, value: check_choice(name, value, choices))
+
+
+def check_learned(name: str, value: Any) -> None:
+    """A tensor, which is learned, or a number above 0."""
+    if not isinstance(value, Tensor):
+        check_positive(name, value)
+
+
+def check_unless_none(name: str, value: Any) -> None:
+    """None, or a number that is 0 or above."""
+    if value is not None:
+        check_not_negative(name, value)
+
+
+def check_switch(name: str, value: Any) -> None:
+    """On or off."""
+    if not isinstance(value, bool):
+        raise ValueError(f"{name} must be True or False, got {value!r}")
+
+
+def check_number(name: str, value: Any) -> None:
+    """A number, which may be infinite."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or math.isnan(value):
+        raise ValueError(f"{name} must be a number, got {value!r}")
+
+
+def check_temperatures(name: str, value: Any) -> None:
+    """A number above 0, or several; how many there must be, the function knows."""
+    for one in value if isinstance(value, Sequence) and not isinstance(value, str) else (value,):
+        check_positive(name, one)
+
+
+Positive = Annotated[float, Bound("above 0", check_positive)]
+PositiveOrLearned = Annotated[float | Tensor, Bound("above 0", check_learned)]
+NotNegative = Annotated[float, Bound("0 or above", check_not_negative)]
+NotNegativeOrNone = Annotated[float | None, Bound("0 or above", check_unless_none)]
+Gate = Annotated[float, Bound("any number", check_number)]
+Switch = Annotated[bool, Bound("on or off", check_switch)]
+Ks = Annotated[Sequence[int], Bound("1 or above", check_ks)]
+Temperatures = Annotated[float | Sequence[float], Bound("above 0", check_temperatures)]
+Variant = Annotated[str, one_of("O", "Iu", "Iu-exact", "Ib", "Ds", "Dq")]
+ContrastiveForm = Annotated[str, one_of("squared", "linear")]
+Space = Annotated[str, one_of("embedding", "similarity")]
+Convention = Annotated[str, one_of("paper", "official")]
+Reduction = Annotated[str, one_of("mean", "sum", "none")]
+Method = Annotated[str, one_of("auto", "plain", "streamed", "dense")]
+# words that say how to compute, not what: a Module takes them by name only
+BY_NAME = (ContrastiveForm, Space, Convention, Reduction, Method)
+
+
+def bounds_of(function: Callable[..., object]) -> dict[str, Bound]:
+    """The options of a function: those of its parameters that have a bound."""
+    hints = get_type_hints(function, include_extras=True)
+    return {name: hint.__metadata__[0] for name, hint in hints.items() if hasattr(hint, "__metadata__")}
+
+
+def checked(function: Callable[P, R]) -> Callable[P, R]:
+    """The function, which first checks the options it is called with; its defaults are trusted."""
+    bounds, names = bounds_of(function), tuple(inspect.signature(function).parameters)
+
+    @wraps(function)
+    def call(*args: P.args, **options: P.kwargs) -> R:
+        for name, value in (*zip(names, args), *options.items()):
+            if name in bounds:
+                bounds[name].check(name, value)
+        return function(*args, **options)
+
+    return call
+
+
+def signature_of(function: Callable[..., object], own: Sequence[inspect.Parameter] = ()) -> inspect.Signature:
+    """What a Module is built with: parameters of its own, then the function's options."""
+    hints = get_type_hints(function, include_extras=True)
+    options = [
+        p.replace(kind=p.KEYWORD_ONLY if hints[name] in BY_NAME else p.POSITIONAL_OR_KEYWORD, annotation=hints[name])
+        for name, p in inspect.signature(function).parameters.items()
+        if hasattr(hints.get(name), "__metadata__")
+    ]
+    by_kind = sorted([*own, *options], key=lambda p: p.kind)  # a stable sort: own ones stay in front
+    return inspect.Signature(by_kind)
