@@ -1,6 +1,5 @@
 """Icons from the npm package: drawings, near-duplicates, checksums, and `labkit data get icons`."""
 
-import argparse
 import errno
 import hashlib
 import os
@@ -10,7 +9,7 @@ import numpy as np
 import pytest
 from icons_package import read, svg, write_package
 
-from labkit.commands import data as command
+from labkit.commands import main
 from labkit.data import files, icons, icons_build
 from labkit.data.files import DataError, File, arrays_checksum
 from labkit.data.icons_build import drawing, duplicates, package, sets
@@ -235,15 +234,10 @@ def get(published, expected, tarball, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("LABKIT_DATA", "")
 
     def call(*arguments):
-        parser = argparse.ArgumentParser()
-        command.register(parser.add_subparsers())
-        args = parser.parse_args(["data", "get", "icons", *arguments])
         capsys.readouterr()
-        return (
-            args.run(args),
-            capsys.readouterr().err.splitlines()[-1:],
-            sorted(os.listdir(tmp_path / "home/labkit/icons")),
-        )
+        code = main(["data", "get", "icons", *arguments])
+        said = capsys.readouterr().err.splitlines()[-1:]
+        return code, said, sorted(os.listdir(tmp_path / "home/labkit/icons"))
 
     (tmp_path / "home/labkit/icons").mkdir(parents=True)
     return call
