@@ -52,7 +52,7 @@ class Span:
 RATE = {"emoji-pretrained": Span(3e-4, 3e-5, 1e-3)}
 ANY_RATE, PROXY_RATE = Span(3e-3, 1e-3, 1e-2), Span(3e-2, 3e-3, 1e-1)
 SOFT_COUNT, SMOOTHING = Span(0.05, 0.01, 0.1), Span(0.0, 0.0, 0.2, log=False)
-# The number that sets the scale of each loss; the soft-margin triplet has none.
+# The number that sets the scale of each loss.
 SCALE: dict[str, tuple[str, Span]] = {
     **{name: ("tau", SOFT_COUNT) for name in LOSSES if name.startswith("pnp") or name == "smooth-ap"},
     "recall-at-k": ("tau_sim", SOFT_COUNT),
@@ -69,6 +69,7 @@ SCALE: dict[str, tuple[str, Span]] = {
     "ring": ("weight", Span(1e-2, 1e-3, 1e-1)),
     "contrastive": ("margin", Span(1.0, 0.3, 1.2, log=False)),
     "triplet": ("margin", Span(0.2, 0.05, 0.5)),
+    "soft-margin-triplet": ("scale", Span(10.0, 1.0, 30.0)),
     "lifted-structure": ("margin", Span(1.0, 0.5, 2.0)),
     "ranked-list": ("margin", Span(0.4, 0.2, 0.8)),
     "multi-similarity": ("base", Span(0.5, 0.3, 0.7, log=False)),

@@ -181,16 +181,22 @@ def triplet(
 
 @checked
 def soft_margin_triplet(
-    embeddings: Tensor, labels: Tensor, *, reduction: Reduction = "mean", return_parts: bool = False
+    embeddings: Tensor,
+    labels: Tensor,
+    *,
+    scale: Positive = 1.0,
+    reduction: Reduction = "mean",
+    return_parts: bool = False,
 ) -> Tensor | tuple[Tensor, PairParts]:
-    """Soft-margin triplet loss: mean over all triplets (a, p ∈ P_a, n ∈ N_a) of log(1 + exp(D_ap − D_an)).
+    """Soft-margin triplet loss: mean over all triplets (a, p ∈ P_a, n ∈ N_a) of log(1 + exp(s (D_ap − D_an))) / s.
 
-    Hermans et al. 2017, their soft margin on all triplets of the batch ("batch all"), on unit rows.
+    Hermans et al. 2017, their soft margin on all triplets of the batch ("batch all"), on unit rows; theirs has s = 1 on
+    embeddings whose distances grow at will. On unit rows these end at 2, and with s = 1 all triplets are pulled alike.
     embeddings (B, D), labels (B,) -> scalar or (B,).
     """
 
     def shares(D: Tensor, relations: Relations) -> tuple[Tensor, Tensor]:
-        return triplet_shares(D, relations, F.softplus)
+        return triplet_shares(D, relations, lambda violation: F.softplus(violation, scale, threshold=40))
 
     return pair_loss(embeddings, labels, shares, reduction=reduction, return_parts=return_parts)
 

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from labkit.losses.options import Convention, Method, Positive, Reduction, Variant, checked
+from labkit.losses.options import Convention, Method, PnpVariant, Positive, Reduction, checked
 from labkit.losses.ranking import RankingParts, mean_over_positives, ranking_loss
 from labkit.losses.softcount import Head, Rules
 
@@ -11,7 +11,7 @@ ALPHA, B = 1.0, 4.0  # steepness of D_q, boundary of I_b
 
 
 @checked
-def pnp_value(R: Tensor, variant: Variant, alpha: Positive = ALPHA, b: Positive = B) -> Tensor:
+def pnp_value(R: Tensor, variant: PnpVariant, alpha: Positive = ALPHA, b: Positive = B) -> Tensor:
     """Loss of one positive with R negatives before it (Eqs 5, 7, 9, 12, 13), before the mean over positives.
 
     "Iu" is Eq. 7 as published; "Iu-exact" is the true integral of Eq. 6 (E-PNP-1).
@@ -30,7 +30,7 @@ def pnp_value(R: Tensor, variant: Variant, alpha: Positive = ALPHA, b: Positive 
 
 
 @checked
-def pnp_derivative(R: Tensor, variant: Variant, alpha: Positive = ALPHA, b: Positive = B) -> Tensor:
+def pnp_derivative(R: Tensor, variant: PnpVariant, alpha: Positive = ALPHA, b: Positive = B) -> Tensor:
     """d pnp_value / dR: Eqs 6, 8, 10, 11 ("Iu" has log(1+R) + 1, not Eq. 6: E-PNP-1)."""
     if variant == "O":
         return torch.ones_like(R)
@@ -50,7 +50,7 @@ def pnp(
     embeddings: Tensor,
     labels: Tensor,
     *,
-    variant: Variant = "Dq",
+    variant: PnpVariant = "Dq",
     alpha: Positive = ALPHA,
     b: Positive = B,
     tau: Positive = 0.01,

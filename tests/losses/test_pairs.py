@@ -68,8 +68,8 @@ def naive_triplet(e, labels, margin=0.2):
     return naive_triplets(e, labels, lambda x: max(x + margin, 0))
 
 
-def naive_soft_margin_triplet(e, labels):
-    return naive_triplets(e, labels, lambda x: math.log1p(math.exp(x)))
+def naive_soft_margin_triplet(e, labels, scale=1.0):
+    return naive_triplets(e, labels, lambda x: math.log1p(math.exp(scale * x)) / scale)
 
 
 def naive_lifted_structure(e, labels, margin=1.0):
@@ -121,7 +121,7 @@ NAIVE = {name: globals()[f"naive_{name}"] for name in NAMES}
 OPTIONS = {
     "contrastive": [{}, {"margin": 1.3}],
     "triplet": [{}, {"margin": 1.0}],
-    "soft_margin_triplet": [{}],
+    "soft_margin_triplet": [{}, {"scale": 12.0}],
     "lifted_structure": [{}, {"margin": 0.1}],
     "ranked_list": [{}, {"margin": 1.0, "alpha": 1.4, "temperature": 0.0, "balance": 0.5}],
     "multi_similarity": [{}, {"epsilon": None}, {"alpha": 4.0, "beta": 10.0, "base": 1.0, "epsilon": 0.4}],
@@ -231,7 +231,7 @@ def test_extreme_options_do_not_overflow(name):
     options = {
         "contrastive": {"margin": 1e6},
         "triplet": {"margin": 1e6},
-        "soft_margin_triplet": {},
+        "soft_margin_triplet": {"scale": 1e6},
         "lifted_structure": {"margin": 1e4},
         "ranked_list": {"temperature": 1e6},
         "multi_similarity": {"alpha": 1e6, "beta": 1e6, "epsilon": None},
