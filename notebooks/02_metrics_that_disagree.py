@@ -203,7 +203,7 @@ from labkit.figures.lessons import metrics_that_disagree as figures
 from labkit.runs import open_run, read_embeddings, read_samples, spread
 
 run = open_run("omniglot_pnp-dq_s0", RECORDED)
-measured = run.summary["test"]
+measured = run.summary.test
 assert f"{100 * measured['R@10']:.0f} {100 * measured['recall-fraction@10']:.0f}" == "96 33"
 labkit.show(
     figures.recall_over_k(measured),

@@ -282,7 +282,7 @@ labkit.show(
     "Recall@1 (any hit) on unseen Omniglot characters: RS@k with several sets of k and with SiMix, and Smooth-AP; a "
     "point is a seed, the diamond their mean with its 95 % interval.",
 )
-scores = [f"{100 * run.summary['test']['R@1']:.1f}" for run in untrained]
+scores = [f"{100 * run.summary.test['R@1']:.1f}" for run in untrained]
 print(f"The same network untrained, each seed: {', '.join(scores)} %")
 
 # %% [markdown]

@@ -54,7 +54,7 @@ labkit.show(
     "characters. Even the untrained network finds most neighbours in a batch of 8; in one of 128 it finds little more than a third.",
 )
 
-whole = open_run("omniglot_recall-at-k_s0", RECORDED).summary["test"]
+whole = open_run("omniglot_recall-at-k_s0", RECORDED).summary.test
 print(f"The trained network on all {whole['queries']} test images: recall@1 {100 * whole['R@1']:.1f} %")
 
 # %% [markdown]

@@ -486,7 +486,7 @@ labkit.show(
 from labkit.base.paths import RECORDED
 from labkit.runs import find_runs
 
-recorded = [run for run in find_runs(RECORDED) if not run.info["overrides"]]
+recorded = [run for run in find_runs(RECORDED) if not run.record.overrides]
 sets = {"Fashion-MNIST in 3-D": fashion}
 sets |= {name: [run for run in recorded if run.preset == name] for name in ("omniglot", "omniglot-merged")}
 labkit.explore(

@@ -201,7 +201,7 @@ def show_export(chosen: Chosen) -> None:
         name = f"{chosen.preset}_{chosen.metric}.{kind}".replace("@", "")
         column.download_button(f"Save as .{kind}", content, name, on_click="ignore")
     st.markdown("Command lines that make these runs again")
-    commands = {run.text("command") for run in chosen.runs if run.text("command")}
+    commands = {run.record.command for run in chosen.runs if run.record.command}
     st.code("\n".join(sorted(commands)), language="bash")
 
 

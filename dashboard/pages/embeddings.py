@@ -21,7 +21,7 @@ from labkit.explorers.embedding.film import Film, read_film
 from labkit.explorers.embedding.groups import CORRECT, correctness, groupings, matching
 from labkit.explorers.embedding.streamlit import film_player
 from labkit.runs import Run, RunError
-from labkit.runs.read import Stamp
+from labkit.runs.run import Stamp
 
 ALONE = "none"
 FIRST = ("omniglot_pnp-dq", "emoji_pnp-dq")  # groups to begin with, where there are such runs

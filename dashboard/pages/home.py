@@ -89,8 +89,8 @@ def at_a_glance(runs: list[Run]) -> list[dict[str, Any]]:
 
 def hours(run: Run) -> float:
     """CPU hours of a run, 0 if not recorded."""
-    seconds = (run.summary or {}).get("cpu_seconds")
-    return seconds / 3600 if isinstance(seconds, int | float) else 0.0
+    seconds = run.summary.cpu_seconds if run.summary else None
+    return (seconds or 0.0) / 3600
 
 
 def show_claims() -> None:

@@ -15,8 +15,8 @@ from labkit.data.files import DataError
 from labkit.explorers.embedding.sheet import NO_SHEET, Sheet, find_sheet
 from labkit.figures.retrieval_grid import Cell, addresses, positive_ranks, row_html
 from labkit.runs import Run, RunError
-from labkit.runs.read import Stamp
 from labkit.runs.retrieval import Found, Points, find, per_query, read_points, same_data
+from labkit.runs.run import Stamp
 
 if TYPE_CHECKING:
     import numpy as np

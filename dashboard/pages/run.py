@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from dashboard.parts.runs import all_runs, roots, warn_about_problems
 from dashboard.parts.text import as_text
 from labkit.figures.comparison import shown
 from labkit.figures.results import training_curves
-from labkit.runs import Run, RunError, export_runs, read_metrics
+from labkit.runs import Run, RunError, export_runs
 
 HEADLINE = ("R@1", "MAP@R", "nDCG@10", "NMI", "CSC")
 FACTS = {
@@ -38,7 +39,7 @@ def page() -> None:
     run = readable[st.selectbox(f"Run ({len(readable)} there)", list(readable), key="run", bind="query-params")]
     st.caption(
         f"Status: **{run.status}**. Made on {as_text(run.device or 'an unknown device')} "
-        f"({as_text(run.text('device_name') or 'no name recorded')})."
+        f"({as_text(run.record.device_name or 'no name recorded')})."
     )
     show_result(run)
     contents = {
@@ -70,7 +71,7 @@ def show_result(run: Run) -> None:
 
 def show_curves(run: Run) -> None:
     """One curve of the training, chosen from those it has written."""
-    rows = read_metrics(run)
+    rows = run.curves()
     if not rows:
         st.info("This run has written no curve.")
         return
@@ -87,22 +88,22 @@ def show_curves(run: Run) -> None:
 
 def show_settings(run: Run) -> None:
     """The whole configuration."""
-    st.dataframe(flat(run.info.get("config") or {}), hide_index=True)
+    st.dataframe(flat(asdict(run.record.config)), hide_index=True)
 
 
 def show_origin(run: Run) -> None:
     """Where it comes from: commit, machine, versions, data."""
-    known = run.info | (run.summary or {})
-    facts = [{"what": name, "value": str(known[key])} for key, name in FACTS.items() if key in known]
-    facts += [{"what": f"version of {name}", "value": str(v)} for name, v in (known.get("versions") or {}).items()]
-    facts += [{"what": f"data: {name}", "value": str(v)} for name, v in (known.get("data") or {}).items()]
+    known = asdict(run.record) | (asdict(run.summary) if run.summary else {})
+    facts = [{"what": name, "value": str(known[key])} for key, name in FACTS.items() if known.get(key) is not None]
+    facts += [{"what": f"version of {name}", "value": v} for name, v in run.record.versions.items()]
+    facts += [{"what": f"data: {name}", "value": str(v)} for name, v in known["data"].items() if v is not None]
     st.dataframe(facts, hide_index=True)
 
 
 def show_files(run: Run) -> None:
     """Its command, its files, and a zip of it."""
     st.markdown("Make it again")
-    st.code(run.text("command") or "not recorded", language="bash")
+    st.code(run.record.command or "not recorded", language="bash")
     listed = [path for path in sorted(run.path.rglob("*")) if path.is_file() and not path.is_symlink()]
     st.dataframe(
         [{"file": str(path.relative_to(run.path)), "kB": round(path.stat().st_size / 1000, 1)} for path in listed],

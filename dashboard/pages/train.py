@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +19,7 @@ from labkit.runs.launch import enqueue
 from labkit.runs.presets import describe, preset_names
 from labkit.runs.variant import read_settings
 from labkit.runs.waiting import read_queue
-from labkit.training.config import BASELINES, Config, load_config, loss_signature
+from labkit.training.config import BASELINES, Config, catalogue_options, load_config
 from labkit.training.devices import present_devices
 from labkit.training.queue import Job
 from labkit.training.ready import check_data, check_loss, repair
@@ -110,7 +107,7 @@ def loss_inputs(config: Config) -> dict[str, str]:
     if config.loss in BASELINES:
         st.caption("This baseline is measured as it is: it has no options and takes no training step.")
         return {}
-    signature = loss_signature(config.loss)
+    signature = catalogue_options(config.loss)
     card = CATALOG[config.loss]
     names = [*card.defaults, *(["convention"] if "convention" in signature else [])]
     if not names:
@@ -154,34 +151,9 @@ def own_loss() -> str:
     return st.text_input(
         "Loss of your own", key="own", placeholder="mine.py:MyLoss",
         help="A class or function in a file that gives a Module, called with embeddings and labels; it gets "
-        "num_classes and dim if it takes them. Its options go into the settings below.",
+        "num_classes and dim if it takes them. Its options go into the settings below. The file is read here and runs "
+        "in the training only.",
     ).strip()  # fmt: skip
-
-
-@st.cache_data(max_entries=50, show_spinner="Trying the loss …")
-def tried(preset: str, loss: str, settings: dict[str, str], changed: int) -> str:
-    """What is wrong with an own loss, "" if it works on four points; in another process, as it may do anything."""
-    code = (
-        "import json, sys; from labkit.training.config import load_config; from labkit.training.ready import "
-        "check_loss; check_loss(load_config(sys.argv[1], sys.argv[2], json.loads(sys.argv[3])))"
-    )
-    command = [sys.executable, "-c", code, preset, loss, json.dumps(settings)]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    except subprocess.TimeoutExpired:
-        return "The loss took more than a minute for four points."
-    return (
-        done.stderr.strip().rpartition("\n")[2] or f"It ended with code {done.returncode}." if done.returncode else ""
-    )
-
-
-def check_own(preset: str, loss: str, settings: dict[str, str]) -> None:
-    """A ValueError says what is wrong with FILE.py:NAME."""
-    file = Path(loss.rpartition(":")[0])
-    if not is_own(loss) or not file.is_file():
-        raise ValueError(f"There is no file {file}" if is_own(loss) else "A loss of your own is typed as FILE.py:NAME")
-    if wrong := tried(preset, loss, settings, file.stat().st_mtime_ns):
-        raise ValueError(wrong)
 
 
 def wanted(root: Path) -> list[Job]:
@@ -200,12 +172,10 @@ def wanted(root: Path) -> list[Job]:
     try:
         settings |= read_settings(shlex.split(line))
         jobs = [Job(preset, own or loss, (seed,), settings, device=device) for seed in parse_seeds(seeds)]
-        config = usual
-        if own:
-            check_own(preset, own, settings)
-        else:
-            config = load_config(preset, loss, settings)
-            check_loss(config)
+        if own and not is_own(own):
+            raise ValueError("A loss of your own is typed as FILE.py:NAME")
+        config = load_config(preset, own or loss, settings)
+        check_loss(config)
     except ValueError as error:
         st.error(as_text(str(error), 1000), icon=":material/error:")
         return []

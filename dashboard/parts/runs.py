@@ -92,5 +92,5 @@ def choose_preset(runs: list[Run]) -> tuple[str, list[Run]]:
 
 def devices(runs: list[Run]) -> str:
     """What the runs were made on, in words."""
-    made = sorted({f"{run.device} ({run.text('device_name') or 'unnamed'})" for run in runs if run.device})
+    made = sorted({f"{run.device} ({run.record.device_name or 'unnamed'})" for run in runs if run.device})
     return "; ".join(made) or "not recorded"

@@ -15,9 +15,9 @@ from dashboard.parts.text import as_text, short_names
 from labkit.figures.comparison import shown
 from labkit.figures.moving import moving_figure
 from labkit.figures.results import training_curves
-from labkit.runs import Run, RunError, launch, read_metrics
+from labkit.runs import Run, RunError, launch
 from labkit.runs.live import Progress, Watched, log_tail, planned_steps, progress_of, watched
-from labkit.runs.read import Stamp
+from labkit.runs.run import Stamp
 from labkit.runs.waiting import QUEUE, Queue, read_queue
 from labkit.training.moving import Moving, read_moving, source
 
@@ -153,7 +153,7 @@ def rows_of(run: Run) -> list[dict[str, Any]]:
 @st.cache_data(max_entries=200, show_spinner=False)
 def cached_rows(_run: Run, files: Stamp) -> list[dict[str, Any]]:
     """The rows; files: the stamp of what is read, for the cache."""
-    return read_metrics(_run)
+    return _run.curves()
 
 
 @st.cache_resource(max_entries=10, show_spinner=False)
@@ -169,7 +169,7 @@ def show_one(each: Watched, begun: list[Run]) -> None:
     """Result or reason, curves, and the embedding of one run."""
     run = each.run
     if each.failed:
-        reason = run.text("error") if run is not None else ""
+        reason = run.record.error if run is not None else ""
         if reason:
             st.error(as_text(reason), icon=":material/error:")
         st.code(log_tail(each.folder) or "It left no message.", language=None, wrap_lines=True)

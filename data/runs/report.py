@@ -10,8 +10,9 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1]))
 
 from labkit.base.files import write_bytes  # noqa: E402
+from labkit.base.titles import TITLES  # noqa: E402
 from labkit.base.words import scale_of, with_interval  # noqa: E402
-from labkit.runs import Run, find_runs, table  # noqa: E402
+from labkit.runs import Run, Variant, find_runs, table  # noqa: E402
 from labkit.runs.claims import evidence, findings  # noqa: E402
 
 TOPICS = {
@@ -54,7 +55,7 @@ def page() -> str:
     runs = find_runs(HERE)
     parts = [INTRO, overview(runs), claims(runs), budget(runs)]
     for topic, title in TOPICS.items():
-        here = [run for run in runs if run.path.parent.name == topic]
+        here = [run for run in runs if run.topic == topic]
         if here:
             parts.append(f"## {title}\n\n{results(here)}")
     if (HERE / "tuning.csv").exists():
@@ -65,8 +66,8 @@ def page() -> str:
 def overview(runs: list[Run]) -> str:
     """How much was computed, and on what."""
     finished = [run for run in runs if run.status == "finished"]
-    hours = sum((run.summary or {}).get("cpu_seconds", 0.0) for run in finished) / 3600
-    devices = sorted({run.text("device_name") for run in finished})
+    hours = sum(run.summary.cpu_seconds or 0.0 for run in finished if run.summary) / 3600
+    devices = sorted({run.record.device_name for run in finished})
     return f"{len(finished)} runs, {hours:.1f} CPU hours, on: {', '.join(devices)}, without a GPU.\n"
 
 
@@ -82,7 +83,7 @@ def claims(runs: list[Run]) -> str:
         claim = finding.claim
         shown = "<br>".join(evidence(d) for d in finding.differences) or claim.why_not
         if finding.missing and not claim.why_not:
-            groups = ", ".join(sorted({f"{c.higher} − {c.lower}" for c in finding.missing}))
+            groups = "; ".join(sorted({f"{c.higher} against {c.lower.title}" for c in finding.missing}))
             shown += f"{'<br>' if shown else ''}no runs yet: {groups}"
         lines.append(f"| {claim.paper}, {claim.where} | {claim.statement} | **{finding.verdict}** | {shown} |")
     note = (
@@ -94,22 +95,23 @@ def claims(runs: list[Run]) -> str:
 def budget(runs: list[Run]) -> str:
     """Four losses after four lengths of training, and whether their order is settled."""
     losses = ("pnp-dq", "softmax", "proxy-anchor", "mpa-ap")
-    means = table(runs).set_index("group")["mean"]
+    frame = table(runs)
+    means = dict(zip(frame["variant"], frame["mean"]))
     lines = [
         "## Was the training long enough?",
         "",
         "Test R@1 on merged labels after other numbers of steps (the comparisons above train 2000), mean over seeds.",
         "",
-        f"| steps | {' | '.join(losses)} | order |",
+        f"| steps | {' | '.join(TITLES[loss] for loss in losses)} | order |",
         "|---|---|---|---|---|---|",
     ]
     orders = []
-    for steps in ("500", "1000", "2000", "4000"):
-        ending = "" if steps == "2000" else f"_steps={steps}"
-        found = {loss: means.get(f"omniglot-merged_{loss}{ending}", float("nan")) for loss in losses}
+    for steps in (500, 1000, 2000, 4000):
+        length = {} if steps == 2000 else {"steps": steps}
+        found = {loss: means.get(Variant("omniglot-merged", loss, length), float("nan")) for loss in losses}
         orders.append(sorted(losses, key=lambda loss: -found[loss]))
         cells = " | ".join(f"{100 * found[loss]:.1f}" for loss in losses)
-        lines.append(f"| {steps} | {cells} | {', '.join(orders[-1])} |")
+        lines.append(f"| {steps} | {cells} | {', '.join(TITLES[loss] for loss in orders[-1])} |")
     lines.append("")
     if orders[-1] == orders[-2]:
         lines.append("From 2000 to 4000 steps the order does not change.")
@@ -123,14 +125,14 @@ def budget(runs: list[Run]) -> str:
 
 def results(runs: list[Run]) -> str:
     """Every group of a topic, best R@1 first."""
-    tables = {metric: table(runs, metric).set_index("group") for metric in METRICS}
+    tables = {metric: table(runs, metric).set_index("variant") for metric in METRICS}
     order = tables["R@1"].sort_values("mean", ascending=False).index
-    lines = ["| run | seeds | " + " | ".join(METRICS) + " | CPU s |", "|---|---|" + "---|" * (len(METRICS) + 1)]
-    for group in order:
-        cells = [cell(tables[metric], group, metric) for metric in METRICS]
-        seconds = [run.summary["cpu_seconds"] for run in runs if run.group == group and run.summary]
-        seeds = tables["R@1"].loc[group, "n"]
-        lines.append(f"| {group} | {seeds} | {' | '.join(cells)} | {sum(seconds) / len(seconds):.0f} |")
+    lines = [f"| configuration | seeds | {' | '.join(METRICS)} | CPU s |", "|---|---|" + "---|" * (len(METRICS) + 1)]
+    for variant in order:
+        cells = [cell(tables[metric], variant, metric) for metric in METRICS]
+        seconds = [run.summary.cpu_seconds or 0.0 for run in runs if run.variant == variant and run.summary]
+        seeds = tables["R@1"].loc[variant, "n"]
+        lines.append(f"| {variant.title} | {seeds} | {' | '.join(cells)} | {sum(seconds) / len(seconds):.0f} |")
     lines += worse_than_untrained(runs)
     return "\n".join(lines) + "\n"
 
@@ -140,12 +142,13 @@ def worse_than_untrained(runs: list[Run]) -> list[str]:
     frame = table(runs).sort_values("mean", ascending=False)
     untrained = frame.loc[frame["loss"] == "untrained", "mean"]
     trained = frame[~frame["loss"].isin(["untrained", "pixels"])]
-    below = [] if untrained.empty else list(trained.loc[trained["mean"] < untrained.iloc[0], "group"])
-    steps = max((run.summary["steps"] for run in runs if run.group in below and run.summary), default=0)
-    return ["", f"Below the untrained network after {steps} steps: {', '.join(below)}."] if below else []
+    below = [] if untrained.empty else list(trained.loc[trained["mean"] < untrained.iloc[0], "variant"])
+    steps = max((run.summary.steps or 0 for run in runs if run.variant in below and run.summary), default=0)
+    names = "; ".join(variant.title for variant in below)
+    return ["", f"Below the untrained network after {steps} steps: {names}."] if below else []
 
 
-def cell(frame, group: str, metric: str) -> str:
+def cell(frame, group: Variant, metric: str) -> str:
     """Mean ± half the interval."""
     if group not in frame.index:
         return ""

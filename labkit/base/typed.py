@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, is_dataclass
 from functools import cache
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -90,37 +90,31 @@ def kind_of(hint: Any) -> Kind:
         )
     if is_dataclass(hint):
         return Kind("an object", lambda v, where, wrong: read_fields(hint, an_object(v), where, wrong))  # type: ignore[arg-type]
-    if origin is tuple:
-        return Kind("a list", list_reader(kind_of(parts[0])))
+    if origin in (tuple, list):
+        inner = kind_of(parts[0])
+        return Kind("a list", lambda v, where, wrong: origin(read_list(inner, v, where, wrong)))
     if origin is dict and parts[1] is not Any:
-        return Kind("an object", dict_reader(kind_of(parts[1])))
+        inner = kind_of(parts[1])
+        return Kind("an object", lambda v, where, wrong: read_dict(inner, v, where, wrong))
     return PLAIN[origin or hint]
 
 
-def list_reader(inner: Kind) -> Callable[[Any, str, list[str]], Any]:
+def read_list(inner: Kind, value: Any, where: str, wrong: list[str]) -> Iterable[Any]:
     """A list of one kind; wrong entries are left out."""
-
-    def read(value: Any, where: str, wrong: list[str]) -> tuple[Any, ...]:
-        if not isinstance(value, list | tuple):
-            raise Unfit(type_name(value))
-        found: dict[str, Any] = {}
-        for number, entry in enumerate(value):
-            read_into(found, str(number), inner, entry, f"{where}: {number}", wrong)
-        return tuple(found.values())
-
-    return read
+    if not isinstance(value, list | tuple):
+        raise Unfit(type_name(value))
+    found: dict[str, Any] = {}
+    for number, entry in enumerate(value):
+        read_into(found, str(number), inner, entry, f"{where}: {number}", wrong)
+    return found.values()
 
 
-def dict_reader(inner: Kind) -> Callable[[Any, str, list[str]], Any]:
+def read_dict(inner: Kind, value: Any, where: str, wrong: list[str]) -> dict[str, Any]:
     """An object whose values are of one kind; wrong ones are left out."""
-
-    def read(value: Any, where: str, wrong: list[str]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for name, entry in an_object(value).items():
-            read_into(found, whole(name), inner, entry, f"{where}: {whole(name)[:40]}", wrong)
-        return found
-
-    return read
+    found: dict[str, Any] = {}
+    for name, entry in an_object(value).items():
+        read_into(found, whole(name), inner, entry, f"{where}: {whole(name)[:40]}", wrong)
+    return found
 
 
 def an_object(value: Any) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -100,18 +101,19 @@ def embed_run(folder: Path, args: argparse.Namespace) -> Sides:
     from labkit.training.config import from_dict
     from labkit.training.devices import choose_device
     from labkit.training.evaluation import embed
-    from labkit.training.state import build_state, load_checkpoint
+    from labkit.training.state import build_state, load_model
 
-    info = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-    config = from_dict(info["config"])
+    config = from_dict(json.loads((folder / "run.json").read_text(encoding="utf-8"))["config"])
     path = folder / "checkpoints" / f"{args.weights or config.train.select}.safetensors"
     if not path.exists():
         raise ValueError(
             f"{folder} has no checkpoint {path.name}; runs keep theirs with --keep all, recorded ones none"
         )
     splits = load(**config.data)
-    state = build_state(config, splits.train.num_classes, info["seed"], choose_device(args.device))
-    load_checkpoint(path.read_bytes(), state, folder)
+    if config.loss != "pixels":
+        config = replace(config, loss="untrained", loss_options={})  # a loss of somebody's own is not run for this
+    state = build_state(config, splits.train.num_classes, 0, choose_device(args.device))
+    load_model(path.read_bytes(), state, folder)
     data = getattr(splits, args.split)
     sides: list[torch.Tensor | None] = [embed(state, data, config), data.labels]
     against = splits.gallery if args.split == "test" else None

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from labkit.base.errors import LabkitError
-from labkit.runs.schema import STATUSES
+from labkit.runs.record import STATUSES
 
 HELP = "list, compare, show, move or delete runs"
 Parsers = Any  # argparse's own type for this is private

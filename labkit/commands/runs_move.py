@@ -11,7 +11,8 @@ from pathlib import Path
 from labkit.base.paths import OWN
 from labkit.commands.runs import roots_of
 from labkit.commands.terminal import plain, tell
-from labkit.runs.read import Run, find_runs, open_run
+from labkit.runs.read import find_runs, open_run
+from labkit.runs.run import Run
 from labkit.runs.schema import RunError
 
 
@@ -69,7 +70,7 @@ def deletable(name: str, roots: list[Path]) -> Run:
     if len(found) > 1:
         raise RunError(f"run {name!r} is there twice, give one path: {', '.join(str(run.path) for run in found)}")
     if found[0].status == "running":
-        raise RunError(f"run {name!r} is running (process {found[0].info.get('pid')}): stop it first")
+        raise RunError(f"run {name!r} is running (process {found[0].record.pid}): stop it first")
     return found[0]
 
 

@@ -6,14 +6,18 @@ import argparse
 import difflib
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
+from labkit.base.typed import finite
 from labkit.base.words import duration, is_share, scale_of, with_interval
 from labkit.commands.runs import roots_of
 from labkit.commands.terminal import plain, print_table, tell
 from labkit.runs.compare import paired_difference, table, to_csv, to_latex
-from labkit.runs.read import Run, find_runs, finite, open_run
+from labkit.runs.read import find_runs, open_run
+from labkit.runs.run import Run
 from labkit.runs.schema import FILES, RunError
+from labkit.runs.variant import Variant, as_value, full_key
 
 
 def chosen_runs(args: argparse.Namespace) -> list[Run]:
@@ -24,23 +28,18 @@ def chosen_runs(args: argparse.Namespace) -> list[Run]:
         key, equals, value = condition.partition("=")
         if not equals or not key:
             raise RunError(f"--where {condition!r} must have the form KEY=VALUE")
-        runs = [run for run in runs if value in as_texts(setting(run, key))]
+        runs = [run for run in runs if (found := setting(run, key)) is not None and found == as_value(value)]
     return runs
 
 
 def setting(run: Run, key: str) -> Any:
-    """An entry of run.json: an override, `section.key` of the configuration, or a field of its own."""
-    overrides, value = run.info.get("overrides"), run.info.get("config")
-    if isinstance(overrides, dict) and key in overrides:
-        return overrides[key]
-    for part in key.split("."):
+    """What a run was made with: a setting that was chosen or came from the preset, or a field of run.json."""
+    if full_key(key) in run.variant.settings:
+        return run.variant.settings[full_key(key)]
+    value: Any = asdict(run.record) | run.record.config.loss_options | asdict(run.record.config)
+    for part in full_key(key).split("."):
         value = value.get(part) if isinstance(value, dict) else None
-    return run.info.get(key) if value is None else value
-
-
-def as_texts(value: Any) -> tuple[str, ...]:
-    """How a person may write a value: True or true, 0.003 or 3e-3 is left to Python's own form."""
-    return () if value is None else (str(value), json.dumps(value))
+    return as_value(value)
 
 
 def list_runs(args: argparse.Namespace) -> int:
@@ -69,24 +68,20 @@ def compare_runs(args: argparse.Namespace) -> int:
     frame = table(runs, metric, args.split)
     if frame.empty:
         raise RunError(f"no finished run here has {metric} on {args.split}")
-    groups = list(frame["group"])
-    if args.baseline is not None and args.baseline not in groups:
-        close = difflib.get_close_matches(args.baseline, groups, 1)
-        meant = f"; did you mean {close[0]}?" if close else ""
-        raise RunError(f"baseline: no finished runs of {args.baseline!r} here{meant}")
+    variants = list(frame["variant"])
+    baseline = None if args.baseline is None else baseline_of(args.baseline, variants)
     scale = scale_of(metric)
-    columns = zip(*(frame[name] for name in ("group", "n", "mean", "low", "high", "sd")))
+    columns = zip(*(frame[name] for name in ("title", "n", "mean", "low", "high", "sd", "group")))
     rows = [
-        [group, str(n), with_interval(mean, low, high, scale), number(finite(sd), metric)]
-        for group, n, mean, low, high, sd in columns
+        [title, str(n), with_interval(mean, low, high, scale), number(finite(sd), metric), group]
+        for title, n, mean, low, high, sd, group in columns
     ]
-    print_table(["group", "seeds", f"{args.split} {heading(metric)}", "sd"], rows, left=(0,))
+    print_table(["configuration", "seeds", f"{args.split} {heading(metric)}", "sd", "group"], rows, left=(0, 4))
     print("± half the 95 % t interval of the mean over seeds")
     for note in frame.attrs["notes"]:
         tell(note)
-    if args.baseline is not None:
-        others = [group for group in groups if group != args.baseline]
-        print_differences(runs, others, args.baseline, metric, args.split)
+    if baseline is not None:
+        print_differences(runs, [other for other in variants if other != baseline], baseline, metric, args.split)
     for path, text in ((args.csv, to_csv), (args.latex, to_latex)):
         if path is not None:
             path.write_text(text(frame), encoding="utf-8")
@@ -94,39 +89,53 @@ def compare_runs(args: argparse.Namespace) -> int:
     return 0
 
 
-def print_differences(runs: Sequence[Run], groups: Sequence[str], baseline: str, metric: str, split: str) -> None:
-    """Each group minus the baseline, by pairs of the same seed."""
+def baseline_of(name: str, variants: Sequence[Variant]) -> Variant:
+    """The variant with this name."""
+    for variant in variants:
+        if variant.is_named(name):
+            return variant
+    close = difflib.get_close_matches(name, [variant.name for variant in variants], 1)
+    raise RunError(f"baseline: no finished runs of {name!r} here{f'; did you mean {close[0]}?' if close else ''}")
+
+
+def print_differences(
+    runs: Sequence[Run], variants: Sequence[Variant], baseline: Variant, metric: str, split: str
+) -> None:
+    """Each variant minus the baseline, by pairs of the same seed."""
     scale = scale_of(metric)
     rows = []
-    for group in groups:
+    for variant in variants:
         try:
-            found = paired_difference(runs, group, baseline, metric, split)
+            found = paired_difference(runs, variant, baseline, metric, split)
         except RunError as error:
             tell(str(error))
             continue
         mean = ("+" if found.mean > 0 else "") + with_interval(found.mean, found.low, found.high, scale)
-        rows.append([group, str(len(found.seeds)), mean, f"{found.wins}:{found.losses}"])
+        rows.append([variant.title, str(len(found.seeds)), mean, f"{found.wins}:{found.losses}"])
     if rows:
         print()
-        print_table([f"minus {baseline}", "pairs", f"{split} {heading(metric)}", "wins:losses"], rows, left=(0,))
+        header = [f"minus {baseline.title}", "pairs", f"{split} {heading(metric)}", "wins:losses"]
+        print_table(header, rows, left=(0,))
 
 
 def show_run(args: argparse.Namespace) -> int:
     """What is known of one run."""
     run = open_run(args.ids[0], *roots_of(args))
     print(plain(f"{run.id}: {run.status}"))
-    facts = {name: run.info.get(name) for name in ("preset", "loss", "seed", "overrides", "error", "device_name")}
-    facts |= {name: run.info.get(name) for name in ("command", "commit", "dirty", "versions", "started", "ended")}
-    facts |= {"data": run.info.get("data"), "path": str(run.path), "time": duration(run.seconds)}
+    print(plain(f"  {run.preset}: {run.title}"))
+    known = asdict(run.record)
+    facts = {name: known[name] for name in ("preset", "loss", "seed", "overrides", "error", "device_name", "command")}
+    facts |= {name: known[name] for name in ("commit", "dirty", "versions", "started", "ended", "data")}
+    facts |= {"path": str(run.path), "time": duration(run.seconds)}
     facts["files"] = ", ".join(name for name in FILES if run.has(name))
     for name, value in facts.items():
         if value not in (None, "", {}):
             print(plain(f"  {name:12}{value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"))
-    summary = run.summary or {}
-    splits = [split for split in ("test", "test_last", "validation") if isinstance(summary.get(split), dict)]
-    names = dict.fromkeys(name for split in splits for name in summary[split])
-    if names:
-        print(f"  best step   {summary.get('best_step')} of {summary.get('steps')}\n")
+    found = {split: getattr(run.summary, split, None) or {} for split in ("test", "test_last", "validation")}
+    splits = [split for split in found if found[split]]
+    names = dict.fromkeys(name for split in splits for name in found[split])
+    if names and run.summary:
+        print(f"  best step   {run.summary.best_step} of {run.summary.steps}\n")
         rows = [[name, *(number(run.value(name, split), name) for split in splits)] for name in names]
         print_table(["metric", *splits], rows, left=(0,))
     for text in filter(None, (*run.problems, run.advice)):

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import shlex
 from pathlib import Path
-from typing import Any
 
 from labkit.base.paths import OWN
 from labkit.commands.errors import EXPECTED, INTERRUPTED, told
 from labkit.commands.terminal import tell
-from labkit.runs.names import free_folder, group_name
-from labkit.runs.variant import read_settings
+from labkit.runs.read import read_run
+from labkit.runs.record import RunRecord, Summary
+from labkit.runs.tracker import free_folder
+from labkit.runs.variant import Variant, read_settings
 
 HELP = "train a preset, or go on with a run"
 DESCRIPTION = (
@@ -93,10 +93,10 @@ def train_one(args: argparse.Namespace, seed: int) -> int:
 
     settings = settings_of(args)
     config = load_config(args.preset, args.loss, settings)
-    group = group_name(args.preset, config.loss, settings)
-    folder = free_folder(args.runs / f"{group}_s{seed}")
-    info = {"id": folder.name, "group": group, "overrides": settings, "command": command_line(args, seed)}
-    return report(folder, start(config, seed, folder, device=args.device, keep=args.keep, info=info))
+    variant = Variant(args.preset, config.loss, settings)
+    folder = free_folder(args.runs / variant.run_id(seed))
+    how = {"device": args.device, "keep": args.keep, "command": command_line(args, seed)}
+    return report(folder, start(config, seed, folder, variant=variant, **how))
 
 
 def resume_one(args: argparse.Namespace) -> int:
@@ -111,25 +111,24 @@ def resume_one(args: argparse.Namespace) -> int:
     return report(folder, resume(folder, device=args.device, threads=args.threads))
 
 
-def measured_weights(summary: dict[str, Any], select: str) -> str:
+def measured_weights(summary: Summary, select: str) -> str:
     """Which step the numbers are of."""
-    best, steps = summary["best_step"], summary["steps"]
-    if summary["test"] and (select == "last" or best == steps):
-        return f"the last step, {steps}"
-    return f"step {best} of {steps}, the best on validation classes"
+    if summary.test and (select == "last" or summary.best_step == summary.steps):
+        return f"the last step, {summary.steps}"
+    return f"step {summary.best_step} of {summary.steps}, the best on validation classes"
 
 
-def report(folder: Path, info: dict[str, Any]) -> int:
+def report(folder: Path, record: RunRecord) -> int:
     """Say how it ended and what to do next."""
     from labkit.training.report import headline
 
     if int(os.environ.get("RANK", 0)) > 0:
         return 0
-    if info["status"] != "finished":
-        tell(f"{info['status']}; go on with: python -m labkit train --resume {folder}")
+    summary = read_run(folder).summary
+    if record.status != "finished" or summary is None:
+        tell(f"{record.status}; go on with: python -m labkit train --resume {folder}")
         return INTERRUPTED
-    summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
-    print(f"{folder}: {headline(summary)} ({measured_weights(summary, info['config']['train']['select'])})")
+    print(f"{folder}: {headline(summary)} ({measured_weights(summary, record.config.train.select)})")
     return 0
 
 

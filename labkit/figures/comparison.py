@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
     from labkit.runs.compare import PairedDifference
-    from labkit.runs.read import Run
+    from labkit.runs.run import Run
+    from labkit.runs.variant import Variant
 
 METRICS = ("R@1", "R@10", "nDCG@10", "MAP@R", "NMI", "CSC", "intra", "inter")
 
@@ -31,7 +32,7 @@ def differences_to(
             found.append(paired_difference(runs, group, baseline, metric, split))
         except RunError:
             continue
-    return sorted((d for d in found if d.group != baseline), key=lambda d: -d.mean)
+    return sorted((d for d in found if d.group != d.baseline), key=lambda d: -d.mean)
 
 
 def differences(found: Sequence[PairedDifference], names: Mapping[str, str]) -> go.Figure:
@@ -39,20 +40,23 @@ def differences(found: Sequence[PairedDifference], names: Mapping[str, str]) -> 
     import plotly.graph_objects as go
 
     rows = list(found)[::-1]
+
+    def called(variant: Variant) -> str:
+        return names.get(variant.name, variant.title)
+
     scale, unit = (100, "points") if rows and is_share(rows[0].metric) else (1, "")
     clear = [d.low > 0 or d.high < 0 for d in rows]
     half = [scale * (d.high - d.mean) if len(d.seeds) > 1 else 0.0 for d in rows]
     means = go.Scatter(
-        x=[scale * d.mean for d in rows], y=[names.get(d.group, d.group) for d in rows], mode="markers",
+        x=[scale * d.mean for d in rows], y=[called(d.group) for d in rows], mode="markers",
         name="mean, 95 % interval",
         marker={"symbol": ["diamond" if c else "diamond-open" for c in clear], "size": 11, "color": style.COLORS[0]},
         error_x={"type": "data", "array": half, "color": style.COLORS[0], "thickness": 2, "width": 5},
         hovertext=[f"higher in {d.wins} of {len(d.seeds)} seeds" for d in rows], hoverinfo="x+y+text",
     )  # fmt: skip
-    metric, baseline = (rows[0].metric, rows[0].baseline) if rows else ("", "")
-    title = f"{metric}, difference to {names.get(baseline, baseline)}{f' ({unit})' if unit else ''}"
+    title = f"{rows[0].metric}, difference to {called(rows[0].baseline)}{f' ({unit})' if unit else ''}" if rows else ""
     fig = style.figure(means, x=title, height=130 + 28 * len(rows))
-    longest = max((len(names.get(d.group, d.group)) for d in rows), default=10)
+    longest = max((len(called(d.group)) for d in rows), default=10)
     fig.update_layout(margin={"l": 30 + 8 * longest}, showlegend=False)
     fig.add_vline(x=0, line={"color": style.TEXT, "dash": "dot"})
     return fig
@@ -93,9 +97,8 @@ def cost_against_quality(runs: Iterable[Run], metric: str, names: Mapping[str, s
     scale, unit = (100, " (%)") if is_share(metric) else (1, "")
     seconds: dict[str, list[float]] = {}
     for run in known:
-        spent = (run.summary or {}).get("cpu_seconds")
-        if isinstance(spent, int | float):
-            seconds.setdefault(run.group, []).append(float(spent))
+        if run.summary is not None and run.summary.cpu_seconds is not None:
+            seconds.setdefault(run.group, []).append(run.summary.cpu_seconds)
     kept = [(group, mean) for group, mean in zip(frame["group"], frame["mean"]) if group in seconds]
     cost = [float(np.mean(seconds[group])) for group, _ in kept]
     value = [scale * mean for _, mean in kept]

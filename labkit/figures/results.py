@@ -12,7 +12,7 @@ from labkit.runs.compare import curves, table
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from labkit.runs.read import Run
+    from labkit.runs.run import Run
 
 
 HOVER = "%{y}: %{x:.4g}"
@@ -24,13 +24,13 @@ def results(
 ) -> go.Figure:
     """One line a group, best on top: seeds as circles, mean as a diamond with its 95 % t interval over seeds.
 
-    names: what to call a group, by its id; the loss's name by default.
+    names: what to call a group, by its name in ids; by default what it is called for people.
     """
     import plotly.graph_objects as go
 
     frame = table(runs, metric, split).sort_values("mean")
     scale, unit = (100, " (%)") if is_share(metric) else (1, "")
-    shown = [(names or {}).get(group, loss) for group, loss in zip(frame["group"], frame["loss"])]
+    shown = [(names or {}).get(group, title) for group, title in zip(frame["group"], frame["title"])]
     half = ((frame["high"] - frame["mean"]) * scale).fillna(0.0)
     points = [(scale * value, name) for name, values in zip(shown, frame["values"]) for value in values]
     seeds = go.Scatter(
@@ -61,7 +61,7 @@ def training_curves(
     share = is_share(metric)
     traces: list[go.Scatter] = []
     for number, (group, part) in enumerate(frame.groupby("group", sort=False)):
-        name = (names or {}).get(str(group), str(part["loss"].iloc[0]))
+        name = (names or {}).get(str(group), str(part["title"].iloc[0]))
         for _, one in part.groupby("seed"):
             traces.append(
                 go.Scatter(

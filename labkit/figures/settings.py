@@ -12,7 +12,7 @@ from labkit.runs.compare import table
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from labkit.runs.read import Run
+    from labkit.runs.run import Run
 
 APART = 0.07  # neighbouring losses stand beside each other, so that their intervals can be told apart
 
@@ -61,9 +61,9 @@ def against_setting(
 
 def centers_of(run: Run) -> float:
     """K, the proxies a class of a run's loss; 10 where it was left alone."""
-    return float(run.info["config"]["loss_options"].get("centers", 10))
+    return float(run.record.config.loss_options.get("centers", 10))
 
 
 def steps_of(run: Run) -> float:
     """The steps that a run was to train for."""
-    return float(run.info["config"]["train"]["steps"])
+    return float(run.record.config.train.steps)

@@ -10,7 +10,8 @@ from labkit.base.paths import RECORDED
 from labkit.base.words import RULE, with_mark
 from labkit.figures.display import caption, display_html
 from labkit.runs.claims import evidence, findings
-from labkit.runs.read import Run, find_runs
+from labkit.runs.read import find_runs
+from labkit.runs.run import Run
 
 AGAIN = Path("runs") / "lessons"  # beside the notebook, never among the recorded ones
 LONG = "text-align: left"
@@ -33,19 +34,20 @@ def experiment(
     from labkit.training.queue import Job, run_queue
 
     jobs = [Job(preset, loss, tuple(seeds), dict(settings), keep="embeddings") for loss in losses]
-    wanted = [run_id for job in jobs for run_id in job.run_ids()]
+    wanted = [(job.variant, seed) for job in jobs for seed in job.seeds]
     if retrain:
         run_queue(jobs, AGAIN)
-    runs = {run.id: run for run in find_runs(AGAIN if retrain else RECORDED) if run.status == "finished"}
-    found = [runs[run_id] for run_id in wanted if run_id in runs]
-    missing = [run_id for run_id in wanted if run_id not in runs]
+    there = find_runs(AGAIN if retrain else RECORDED)
+    runs = {(run.variant, run.seed): run for run in there if run.status == "finished"}
+    found = [runs[choice] for choice in wanted if choice in runs]
+    missing = [f"{variant.title}, seed {seed}" for variant, seed in wanted if (variant, seed) not in runs]
     origin = "trained here" if retrain else "recorded (data/runs)"
     devices = ", ".join(sorted({run.device for run in found}))
     if not quiet:
         print(f"{len(found)} of {len(wanted)} runs, {origin}{f', {devices}' if devices else ''}")
     if missing:
-        some = ", ".join(missing[:3]) + (", …" if len(missing) > 3 else "")
-        print(f"{len(missing)} are not there yet ({some}): `make runs` makes them")
+        some = "; ".join(missing[:3]) + ("; …" if len(missing) > 3 else "")
+        print(f"{len(missing)} of {preset} are not there yet ({some}): `make runs` makes them")
     return found
 
 

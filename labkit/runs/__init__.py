@@ -8,22 +8,25 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from labkit.runs.compare import curves, paired_difference, table, to_csv, to_latex
-    from labkit.runs.contents import read_embeddings, read_frames, read_metrics, read_projection, read_samples
-    from labkit.runs.read import Run, default_roots, find_runs, open_run, read_run
-    from labkit.runs.schema import RunError, check_info
+    from labkit.runs.contents import read_embeddings, read_frames, read_projection, read_samples
+    from labkit.runs.read import default_roots, find_runs, open_run, read_run
+    from labkit.runs.run import Run
+    from labkit.runs.schema import RunError
     from labkit.runs.transfer import export_runs, import_runs
+    from labkit.runs.variant import Variant
 
 PARTS = {
     "compare": ("curves", "paired_difference", "table", "to_csv", "to_latex"),
-    "contents": ("read_embeddings", "read_frames", "read_metrics", "read_projection", "read_samples"),
+    "contents": ("read_embeddings", "read_frames", "read_projection", "read_samples"),
     "read": ("Run", "default_roots", "find_runs", "open_run", "read_run"),
-    "schema": ("RunError", "check_info"),
+    "schema": ("RunError",),
+    "variant": ("Variant",),
     "transfer": ("export_runs", "import_runs"),
 }
 __all__ = [
     "Run",
     "RunError",
-    "check_info",
+    "Variant",
     "curves",
     "default_roots",
     "export_runs",
@@ -33,7 +36,6 @@ __all__ = [
     "paired_difference",
     "read_embeddings",
     "read_frames",
-    "read_metrics",
     "read_projection",
     "read_run",
     "read_samples",

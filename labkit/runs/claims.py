@@ -7,21 +7,25 @@ seeds cannot show did not hold at this scale, which is not to say that it is fal
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from labkit.base.words import is_share, signed
 from labkit.runs.compare import PairedDifference, paired_difference
-from labkit.runs.read import Run
+from labkit.runs.run import Run
 from labkit.runs.schema import RunError
+from labkit.runs.variant import Variant
+
+Choice = tuple[str, Mapping[str, Any]]  # a loss and its settings
 
 
 @dataclass(frozen=True)
 class Comparison:
     """The first group is said to have a higher value of the metric than the second."""
 
-    higher: str
-    lower: str
+    higher: Variant
+    lower: Variant
     metric: str = "R@1"
 
 
@@ -48,7 +52,7 @@ class Finding:
 
 def over(presets: tuple[str, ...], higher: str, lower: str, metric: str = "R@1") -> tuple[Comparison, ...]:
     """The same two losses on several presets."""
-    return tuple(Comparison(f"{preset}_{higher}", f"{preset}_{lower}", metric) for preset in presets)
+    return tuple(Comparison(Variant(preset, higher), Variant(preset, lower), metric) for preset in presets)
 
 
 PLAIN = {"omniglot": "Omniglot", "emoji": "emoji"}
@@ -63,7 +67,18 @@ def plain(paper: str, where: str, statement: str, higher: str, lower: str, metri
     )
 
 
-RESNET = "omniglot_softmax_classes=16_last={}_name=small-resnet_neck=bn_pool=avg_steps=1000"
+def between(preset: str, higher: Choice, lower: Choice, metric: str = "R@1") -> Comparison:
+    """Two losses of one preset, each with settings of its own."""
+    return Comparison(Variant(preset, *higher), Variant(preset, *lower), metric)
+
+
+def resnet(last: str) -> Choice:
+    """The softmax on a small ResNet with another end of its last block."""
+    model = {"model.name": "small-resnet", "model.pool": "avg", "model.neck": "bn", "model.last": last}
+    return "softmax", model | {"batch.classes": 16, "train.steps": 1000}
+
+
+RING, RANDOM = {"data.layout": "ring"}, {"data.layout": "random"}
 CLAIMS = (
     *plain("pnp", "Tables 1, 2", "PNP-D_q retrieves better than PNP-O", "pnp-dq", "pnp-o"),
     *plain("pnp", "Tables 1, 2", "PNP-D_q retrieves better than PNP-I_b", "pnp-dq", "pnp-ib"),
@@ -81,29 +96,29 @@ CLAIMS = (
     Claim("pnp", "Tables 6, 7", "Merged labels: PNP-D_q beats Smooth-AP", over(MERGED, "pnp-dq", "smooth-ap")),
     Claim(
         "pnp", "Fig. 6", "Toy ring: PNP-D_q keeps unseen classes apart, PNP-I_b does not",
-        (Comparison("toy_pnp-dq_layout=ring", "toy_pnp-ib_layout=ring"),),
+        (between("toy", ("pnp-dq", RING), ("pnp-ib", RING)),),
     ),
     Claim(
         "pnp", "Fig. 6", "Toy ring: PNP-D_q beats the untrained network (the control that the figure lacks)",
-        (Comparison("toy_pnp-dq_layout=ring", "toy_untrained_layout=ring"),),
+        (between("toy", ("pnp-dq", RING), ("untrained", RING)),),
     ),
     Claim(
         "pnp", "Fig. 6", "The same on clusters placed at random",
-        (Comparison("toy_pnp-dq_layout=random", "toy_pnp-ib_layout=random"),),
+        (between("toy", ("pnp-dq", RANDOM), ("pnp-ib", RANDOM)),),
     ),
     Claim(
         "pnp", "Fig. 8 (a)", "A steeper D_q (α = 4) beats α = 1, from scratch (τ and lr tuned at α = 1)",
-        (Comparison("omniglot_pnp-dq_alpha=4.0", "omniglot_pnp-dq"),),
+        (between("omniglot", ("pnp-dq", {"alpha": 4.0}), ("pnp-dq", {})),),
     ),
     Claim(
         "pnp", "Fig. 8 (b)", "I_b with b = 4 beats b = 1",
-        (Comparison("omniglot_pnp-ib", "omniglot_pnp-ib_b=1.0"),),
+        (between("omniglot", ("pnp-ib", {}), ("pnp-ib", {"b": 1.0})),),
     ),
     Claim(
         "pnp", "Fig. 8 (c)", "Four samples a class beat two and eight, at the same batch size",
         (
-            Comparison("omniglot_pnp-dq", "omniglot_pnp-dq_classes=64_per_class=2"),
-            Comparison("omniglot_pnp-dq", "omniglot_pnp-dq_classes=16_per_class=8"),
+            between("omniglot", ("pnp-dq", {}), ("pnp-dq", {"batch.classes": 64, "batch.per_class": 2})),
+            between("omniglot", ("pnp-dq", {}), ("pnp-dq", {"batch.classes": 16, "batch.per_class": 8})),
         ),
     ),
     *plain("slides", "results tables", "RS@k retrieves better than Smooth-AP", "recall-at-k", "smooth-ap"),
@@ -111,18 +126,18 @@ CLAIMS = (
     Claim(
         "slides", "batch size", "A larger batch is better, at equal steps",
         (
-            Comparison("omniglot_recall-at-k", "omniglot_recall-at-k_classes=8_steps=2000"),
-            Comparison("omniglot_recall-at-k_classes=64_steps=2000", "omniglot_recall-at-k"),
+            between("omniglot", ("recall-at-k", {}), ("recall-at-k", {"batch.classes": 8, "train.steps": 2000})),
+            between("omniglot", ("recall-at-k", {"batch.classes": 64, "train.steps": 2000}), ("recall-at-k", {})),
         ),
     ),
     Claim(
         "slides", "batch size", "A larger batch is better, at equal images",
-        (Comparison("omniglot_recall-at-k", "omniglot_recall-at-k_classes=8_steps=8000"),
-         Comparison("omniglot_recall-at-k_classes=64_steps=1000", "omniglot_recall-at-k")),
+        (between("omniglot", ("recall-at-k", {}), ("recall-at-k", {"batch.classes": 8, "train.steps": 8000})),
+         between("omniglot", ("recall-at-k", {"batch.classes": 64, "train.steps": 1000}), ("recall-at-k", {}))),
     ),
     Claim(
         "slides", "sets of k", "Several k are better than k = 1 alone",
-        (Comparison("omniglot_recall-at-k", "omniglot_recall-at-k_ks=1,"),),
+        (between("omniglot", ("recall-at-k", {}), ("recall-at-k", {"ks": (1,)})),),
     ),
     *plain("mpa", "Tables 4, 5", "MPA retrieves better than ProxyAnchor", "mpa", "proxy-anchor"),
     *plain("mpa", "Tables 4, 5", "MPA retrieves better than SoftTriple", "mpa", "soft-triple"),
@@ -131,54 +146,55 @@ CLAIMS = (
     Claim(
         "mpa", "Tables 7, 8", "More proxies a class are better (merged labels, which have several centres)",
         (
-            Comparison("omniglot-merged_mpa", "omniglot-merged_mpa_centers=1"),
-            Comparison("omniglot-merged_mpa_centers=20", "omniglot-merged_mpa"),
+            between("omniglot-merged", ("mpa", {}), ("mpa", {"centers": 1})),
+            between("omniglot-merged", ("mpa", {"centers": 20}), ("mpa", {})),
         ),
     ),
     *plain("sgsl", "Tables 1-3", "SGSL improves the softmax", "sgsl", "softmax"),
     *plain("sgsl", "Table 5", "SGSL makes classes more separable (raw CSC)", "sgsl", "softmax", "CSC-raw"),
     Claim(
         "sgsl", "Table 4", "γ = 30 beats γ = 1",
-        (Comparison("omniglot_sgsl", "omniglot_sgsl_gamma=1.0"),),
+        (between("omniglot", ("sgsl", {}), ("sgsl", {"gamma": 1.0})),),
     ),
     Claim(
         "sgsl", "Table 4", "Removing the last BN-ReLU (RBR) helps, from scratch",
-        (Comparison(RESNET.format("rbr"), RESNET.format("bn-relu")),),
+        (between("omniglot", resnet("rbr"), resnet("bn-relu")),),
     ),
     Claim(
         "sgsl", "Fig. 4", "One more BN-ReLU hurts, from scratch",
-        (Comparison(RESNET.format("bn-relu"), RESNET.format("extra-bn-relu")),),
+        (between("omniglot", resnet("bn-relu"), resnet("extra-bn-relu")),),
     ),
     Claim(
         "sgsl", "Table 4", "Removing the last BN-ReLU (RBR) helps, from ImageNet weights",
-        (Comparison("emoji-pretrained_softmax_last=rbr", "emoji-pretrained_softmax_last=bn-relu"),),
+        (between("emoji-pretrained", ("softmax", {"model.last": "rbr"}), ("softmax", {"model.last": "bn-relu"})),),
     ),
     Claim(
         "sgsl", "Tables 1-3", "SGSL improves the softmax, from ImageNet weights",
         tuple(
-            Comparison(f"emoji-pretrained_sgsl_last={last}", f"emoji-pretrained_softmax_last={last}")
+            between("emoji-pretrained", ("sgsl", {"model.last": last}), ("softmax", {"model.last": last}))
             for last in ("bn-relu", "rbr")
         ),
     ),
     Claim(
         "pnp", "Fig. 8 (a)", "A steeper D_q (α = 4) beats α = 1, from ImageNet weights",
-        (Comparison("emoji-pretrained_pnp-dq_alpha=4.0", "emoji-pretrained_pnp-dq_alpha=1.0"),),
+        (between("emoji-pretrained", ("pnp-dq", {"alpha": 4.0}), ("pnp-dq", {"alpha": 1.0})),),
     ),
     Claim(
         "sgsl", "Fig. 3", "3-D Fashion-MNIST: SGSL makes classes more separable (CSC on the sphere)",
         tuple(
-            Comparison(f"fashion-mnist-3d_sgsl_{smoothing}", f"fashion-mnist-3d_softmax_{smoothing}", "CSC")
-            for smoothing in ("label_smoothing=0.0", "label_smoothing=0.1")
+            between("fashion-mnist-3d", ("sgsl", {"label_smoothing": s}), ("softmax", {"label_smoothing": s}), "CSC")
+            for s in (0.0, 0.1)
         ),
     ),
     Claim(
         "sgsl", "Introduction", "A softmax on unscaled unit vectors retrieves worse than a scaled one",
         tuple(
-            Comparison(
-                f"fashion-mnist-3d_norm-softmax_label_smoothing={s}",
-                f"fashion-mnist-3d_norm-softmax_label_smoothing={s}_scale=1.0",
+            between(
+                "fashion-mnist-3d",
+                ("norm-softmax", {"label_smoothing": s}),
+                ("norm-softmax", {"label_smoothing": s, "scale": 1.0}),
             )
-            for s in ("0.0", "0.1")
+            for s in (0.0, 0.1)
         ),
     ),
     Claim(
@@ -202,9 +218,9 @@ CLAIMS = (
 
 def findings(runs: Iterable[Run]) -> Iterator[Finding]:
     """Every claim with what the runs say about it."""
-    groups: dict[str, list[Run]] = {}
+    groups: dict[Variant, list[Run]] = {}
     for run in runs:
-        groups.setdefault(run.group, []).append(run)
+        groups.setdefault(run.variant, []).append(run)
     for claim in CLAIMS:
         found, missing = [], []
         for comparison in claim.comparisons:
@@ -233,4 +249,5 @@ def evidence(difference: PairedDifference) -> str:
     if len(difference.seeds) > 1:
         numbers += f" [{signed(difference.low * scale)}, {signed(difference.high * scale)}]"
     agree = f"{difference.wins} of {len(difference.seeds)} seeds"
-    return f"{difference.metric} of {difference.group} − {difference.baseline}: {numbers}, higher in {agree}"
+    sides = f"{difference.group.title} against {difference.baseline.title}"
+    return f"{difference.metric} on {difference.group.preset}, {sides}: {numbers}, higher in {agree}"

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from labkit.base.checks import check_choice
+from labkit.base.typed import finite
 from labkit.base.words import axis_title, scale_of, with_interval
-from labkit.runs.contents import read_metrics
-from labkit.runs.read import Run, finite
+from labkit.runs.run import Run
 from labkit.runs.schema import RunError
+from labkit.runs.variant import Variant
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,8 +35,8 @@ NONE: Interval = (float("nan"), float("nan"))
 class PairedDifference:
     """How much better a group is than a baseline, seed by seed; the interval is a t interval, NaN for one seed."""
 
-    group: str
-    baseline: str
+    group: Variant
+    baseline: Variant
     metric: str
     seeds: tuple[int, ...]
     differences: tuple[float, ...]
@@ -49,23 +50,24 @@ class PairedDifference:
 def table(runs: Iterable[Run], metric: str = "R@1", split: str = "test") -> pd.DataFrame:
     """One row a group of finished runs, by preset and then from the highest mean down.
 
-    Columns: group, preset, loss, n, mean, sd, low and high (95 % t interval of the mean), bootstrap_low and
-    bootstrap_high (percentile bootstrap, 10,000 resamples, seed 0), seeds, values. Fewer than two seeds have no
-    sd and no interval (NaN). `attrs["notes"]` says what a reader must know, e.g. that a seed was there twice.
+    Columns: group (the variant's name), title (its name for people), preset, loss, n, mean, sd, low and high (95 % t
+    interval of the mean), bootstrap_low and bootstrap_high (percentile bootstrap, 10,000 resamples, seed 0), seeds,
+    values, variant. Fewer than two seeds have no sd and no interval (NaN). `attrs["notes"]` says what a reader must
+    know, e.g. that a seed was there twice.
     """
     import pandas as pd
 
     chosen, notes = by_seed(runs, metric, split)
     rows = []
-    for group, seeds in chosen.items():
+    for variant, seeds in chosen.items():
         values = np.array([seeds[seed].value(metric, split) for seed in sorted(seeds)], dtype=float)
-        first = next(iter(seeds.values()))
         (low, high), (bootstrap_low, bootstrap_high) = t_interval(values), bootstrap_interval(values)
         rows.append(
             {
-                "group": group,
-                "preset": first.preset,
-                "loss": first.loss,
+                "group": variant.name,
+                "title": variant.title,
+                "preset": variant.preset,
+                "loss": variant.loss,
                 "n": len(values),
                 "mean": values.mean(),
                 "sd": values.std(ddof=1) if len(values) > 1 else np.nan,
@@ -75,32 +77,38 @@ def table(runs: Iterable[Run], metric: str = "R@1", split: str = "test") -> pd.D
                 "bootstrap_high": bootstrap_high,
                 "seeds": tuple(sorted(seeds)),
                 "values": tuple(values.tolist()),
+                "variant": variant,
             }
         )
     rows.sort(key=lambda row: (row["preset"], -row["mean"], row["group"]))
-    columns = ["group", "preset", "loss", "n", "mean", "sd", "low", "high"]
-    frame = pd.DataFrame(rows, columns=[*columns, "bootstrap_low", "bootstrap_high", "seeds", "values"])
+    columns = ["group", "title", "preset", "loss", "n", "mean", "sd", "low", "high"]
+    frame = pd.DataFrame(rows, columns=[*columns, "bootstrap_low", "bootstrap_high", "seeds", "values", "variant"])
     frame.attrs |= {"metric": metric, "split": split, "notes": notes}
     return frame
 
 
-def by_seed(runs: Iterable[Run], metric: str, split: str) -> tuple[dict[str, dict[int, Run]], list[str]]:
-    """The finished runs that have a value, by group and seed, and notes on what makes the seeds differ by more."""
+def by_seed(runs: Iterable[Run], metric: str, split: str) -> tuple[dict[Variant, dict[int, Run]], list[str]]:
+    """The finished runs that have a value, by variant and seed, and notes on what makes the seeds differ by more."""
     check_choice("split", split, SPLITS)
-    groups: dict[str, dict[int, Run]] = {}
+    groups: dict[Variant, dict[int, Run]] = {}
     notes = []
-    for run in sorted(runs, key=lambda run: (run.text("started"), str(run.path))):
+    for run in sorted(runs, key=lambda run: (run.record.started, str(run.path))):
         if run.status != "finished" or run.seed is None or run.value(metric, split) is None:
             continue
-        seeds = groups.setdefault(run.group, {})
+        seeds = groups.setdefault(run.variant, {})
         if run.seed in seeds:
-            notes.append(f"{run.group}: seed {run.seed} is there twice, the run started later counts ({run.path})")
+            notes.append(f"{run.variant}: seed {run.seed} is there twice, the run started later counts ({run.path})")
         seeds[run.seed] = run
-    for group, seeds in groups.items():
-        if len({str(run.info.get("data")) for run in seeds.values()}) > 1:
-            notes.append(f"{group}: its seeds ran on different data (data in run.json), so the mean mixes them")
-        if len({str(run.info.get("config")) for run in seeds.values()}) > 1:
-            notes.append(f"{group}: its seeds ran with different settings (config in run.json), so the mean mixes them")
+    for variant, seeds in groups.items():
+        records = [run.record for run in seeds.values()]
+        if any(record.data != records[0].data for record in records):
+            notes.append(f"{variant}: its seeds ran on different data (data in run.json), so the mean mixes them")
+        if any(record.config != records[0].config for record in records):
+            notes.append(
+                f"{variant}: its seeds ran with different settings (config in run.json), so the mean mixes them"
+            )
+        if any(record.loss_file != records[0].loss_file for record in records):
+            notes.append(f"{variant}: the file of its loss changed between the seeds, so the mean mixes them")
     return groups, notes
 
 
@@ -124,26 +132,26 @@ def bootstrap_interval(values: np.ndarray) -> Interval:
 
 
 def paired_difference(
-    runs: Iterable[Run], group: str, baseline: str, metric: str = "R@1", split: str = "test"
+    runs: Iterable[Run], group: Variant | str, baseline: Variant | str, metric: str = "R@1", split: str = "test"
 ) -> PairedDifference:
-    """A group minus a baseline, paired by seed: what the seed does to both alike (first weights, batches) cancels."""
+    """A group minus a baseline, paired by seed: what the seed does to both alike (first weights, batches) cancels.
+
+    Both are variants, or their names.
+    """
     chosen, _ = by_seed(runs, metric, split)
-    for name, value in (("group", group), ("baseline", baseline)):
-        if value not in chosen:
-            known = ", ".join(sorted(chosen)[:20]) or "none"
-            raise RunError(f"{name}: no finished runs of {value!r} with {metric} on {split}; groups with it: {known}")
-    seeds = tuple(sorted(chosen[group].keys() & chosen[baseline].keys()))
+    ours, theirs = (meant(wanted, chosen, name) for name, wanted in (("group", group), ("baseline", baseline)))
+    seeds = tuple(sorted(chosen[ours].keys() & chosen[theirs].keys()))
     if not seeds:
         raise RunError(
-            f"{group} (seeds {sorted(chosen[group])}) and {baseline} (seeds {sorted(chosen[baseline])}) share no seed: "
-            "train one of them with a seed of the other"
+            f"{ours} (seeds {sorted(chosen[ours])}) and {theirs} (seeds {sorted(chosen[theirs])}) share no seed with "
+            f"{metric} on {split}: train one of them with a seed of the other"
         )
-    values = [[chosen[name][seed].value(metric, split) for seed in seeds] for name in (group, baseline)]
+    values = [[chosen[side][seed].value(metric, split) for seed in seeds] for side in (ours, theirs)]
     differences = np.subtract(*np.array(values, dtype=float))
     low, high = t_interval(differences)
     return PairedDifference(
-        group=group,
-        baseline=baseline,
+        group=ours,
+        baseline=theirs,
         metric=metric,
         seeds=seeds,
         differences=tuple(differences.tolist()),
@@ -155,8 +163,18 @@ def paired_difference(
     )
 
 
+def meant(wanted: Variant | str, known: Iterable[Variant], name: str) -> Variant:
+    """The variant that is meant, among those that are known; name: the argument, for the error."""
+    for variant in known:
+        if variant.is_named(wanted) if isinstance(wanted, str) else variant == wanted:
+            return variant
+    called = wanted if isinstance(wanted, str) else wanted.name
+    there = ", ".join(sorted(variant.name for variant in known)[:20]) or "none"
+    raise RunError(f"{name}: no finished runs of {called!r} with these results; groups with them: {there}")
+
+
 def curves(runs: Iterable[Run], metric: str = "R@1", split: str = "validation") -> pd.DataFrame:
-    """A metric while training, one row a point: id, group, loss, seed, step, value.
+    """A metric while training, one row a point: id, group, title, loss, seed, step, value.
 
     "loss" and "lr" are logged for training batches and have no split; all others come from evaluations on `split`.
     """
@@ -164,19 +182,19 @@ def curves(runs: Iterable[Run], metric: str = "R@1", split: str = "validation") 
 
     points = []
     for run in runs:
-        for row in read_metrics(run):
+        for row in run.curves():
             value = finite(row.get(metric))
             if value is not None and row.get("split", split) == split:
-                points.append((run.id, run.group, run.loss, run.seed, row["step"], value))
-    return pd.DataFrame(points, columns=["id", "group", "loss", "seed", "step", "value"])
+                points.append((run.id, run.group, run.variant.title, run.loss, run.seed, row["step"], value))
+    return pd.DataFrame(points, columns=["id", "group", "title", "loss", "seed", "step", "value"])
 
 
 def to_csv(frame: pd.DataFrame) -> str:
     """A comparison as CSV; a text that a spreadsheet would take for a formula gets an apostrophe in front."""
-    plain = frame.copy()
+    plain = frame.drop(columns="variant")
     for column in ("seeds", "values"):
         plain[column] = [" ".join(map(repr, cell)) for cell in plain[column]]
-    for column in ("group", "preset", "loss"):
+    for column in ("group", "title", "preset", "loss"):
         plain[column] = [
             f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text for text in plain[column]
         ]
@@ -187,12 +205,12 @@ def to_latex(frame: pd.DataFrame) -> str:
     """A comparison as a LaTeX table (package booktabs): mean ± half the t interval, shares in per cent."""
     metric = frame.attrs.get("metric", "value")
     scale, header = scale_of(metric), escape_latex(axis_title(metric))
-    lines = [r"\begin{tabular}{llrr}", r"\toprule", rf"group & loss & seeds & {header} \\", r"\midrule"]
-    for group, loss, n, mean, low, high in zip(
-        *(frame[name] for name in ("group", "loss", "n", "mean", "low", "high"))
+    lines = [r"\begin{tabular}{llrr}", r"\toprule", rf"preset & configuration & seeds & {header} \\", r"\midrule"]
+    for preset, title, n, mean, low, high in zip(
+        *(frame[name] for name in ("preset", "title", "n", "mean", "low", "high"))
     ):
         value = with_interval(mean, low, high, scale).replace("±", r"\pm")
-        lines.append(rf"{escape_latex(group)} & {escape_latex(loss)} & {n} & ${value}$ \\")
+        lines.append(rf"{escape_latex(preset)} & {escape_latex(title)} & {n} & ${value}$ \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
 

@@ -1,14 +1,12 @@
-"""What a run holds besides its summary: curves, embeddings, samples, projections."""
+"""The arrays and tables that a run may keep: embeddings, frames, samples, projections."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from labkit.base.checks import check_choice
-from labkit.runs.schema import PROJECTIONS, RunError, run_file
+from labkit.runs.schema import PROJECTIONS, RunError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,32 +15,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import Tensor
 
-    from labkit.runs.read import Run
+    from labkit.runs.run import Run
 
-MAX_LINE = 2**20  # bytes; a longer line falls into pieces, each of them broken
 MAX_ROWS = 10_000_000  # a small parquet file can claim billions of rows
-
-
-def read_metrics(run: Run) -> list[dict[str, Any]]:
-    """The rows of metrics.jsonl by step; a broken line is left out, and of a step logged twice the later row counts.
-
-    A run that was killed leaves half a line at the end; one that was resumed repeats the steps since its checkpoint.
-    """
-    if not run.has("metrics.jsonl"):
-        return []
-    rows = {(row["step"], str(row.get("split", ""))): row for row in read_lines(run) if row is not None}
-    return sorted(rows.values(), key=lambda row: row["step"])
-
-
-def read_lines(run: Run) -> Iterator[dict[str, Any] | None]:
-    """The lines of metrics.jsonl as they stand, None for a broken one."""
-    with file_of(run, "metrics.jsonl").open("rb") as file:
-        while line := file.readline(MAX_LINE):
-            try:
-                row = json.loads(line)
-            except (ValueError, RecursionError):
-                row = None
-            yield row if isinstance(row, dict) and isinstance(row.get("step"), int) else None
 
 
 def read_embeddings(run: Run) -> Tensor:
@@ -90,7 +65,7 @@ def read_tensors(run: Run, name: str, ranks: dict[str, int], framework: str = "p
     """Some tensors of a safetensors file, each with the given number of axes; framework "numpy" gives arrays."""
     from safetensors import SafetensorError, safe_open
 
-    path = file_of(run, name)
+    path = run.file(name)
     try:
         with safe_open(path, framework=framework) as file:
             tensors = {key: file.get_tensor(key) for key in ranks}
@@ -102,14 +77,6 @@ def read_tensors(run: Run, name: str, ranks: dict[str, int], framework: str = "p
                 f"run {run.id}: {key} in {name} must have {rank} axes, got shape {tuple(tensors[key].shape)}"
             )
     return tensors
-
-
-def file_of(run: Run, name: str) -> Path:
-    """The path of one of the run's files, or an error that names the run."""
-    try:
-        return run_file(run.path, name)
-    except RunError as error:
-        raise RunError(f"run {run.id} ({run.status}): {error}") from None
 
 
 def read_samples(run: Run) -> pd.DataFrame:
@@ -147,7 +114,7 @@ def read_parquet(run: Run, name: str, columns: tuple[str, ...]) -> pa.Table:
     import pyarrow as pa  # type: ignore[import-untyped]
     import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
-    path = file_of(run, name)
+    path = run.file(name)
     try:
         with pq.ParquetFile(path) as file:
             rows = file.metadata.num_rows

@@ -16,9 +16,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from labkit.runs.names import free_folder
 from labkit.runs.process import PROC, is_alive, process_start
-from labkit.runs.read import Run, finite
+from labkit.runs.run import Run
+from labkit.runs.tracker import free_folder
 from labkit.runs.waiting import Entry, Queue, changing, read_queue
 
 TRAIN = (sys.executable, "-m", "labkit", "train")
@@ -76,8 +76,7 @@ def stop_queue(root: Path) -> bool:
 
 def stop_run(run: Run, at_once: bool = False) -> bool:
     """Ask a run to stop after its step and to save a checkpoint; at once: end it, back to its last checkpoint."""
-    pid = run.info.get("pid")
-    return isinstance(pid, int) and run.status == "running" and stop(pid, finite(run.info.get("pid_started")), at_once)
+    return run.status == "running" and stop(run.record.pid, run.record.pid_started, at_once)
 
 
 def stop(pid: int, started: float | None, at_once: bool = False) -> bool:

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from labkit.runs.read import Run, finite, read_run
+from labkit.base.typed import finite
+from labkit.runs.read import read_run
+from labkit.runs.run import Run
 from labkit.runs.schema import RunError, run_file
 from labkit.runs.waiting import Entry, Queue
 
@@ -105,13 +107,9 @@ def progress_of(run: Run, rows: Sequence[dict[str, Any]]) -> Progress:
 
 def planned_steps(run: Run) -> int | None:
     """The length of training, as far as it is known."""
-    config = run.info.get("config")
-    train = config.get("train") if isinstance(config, dict) else None
-    if not isinstance(train, dict):
-        return None
-    if not train.get("epochs"):
-        steps = train.get("steps")
-        return steps if isinstance(steps, int) and steps > 0 else None
+    train = run.record.config.train
+    if not train.epochs:
+        return train.steps if train.steps > 0 else None
     said = re.findall(r"step \d{1,12}/(\d{1,12})", log_tail(run.path))
     return int(said[-1]) if said else None
 

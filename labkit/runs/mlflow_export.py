@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import datetime
-from typing import Any
 
-from labkit.runs.contents import read_metrics
-from labkit.runs.read import Run, finite
+from labkit.base.typed import finite
+from labkit.runs.run import Run
 from labkit.runs.schema import RunError
 
 STATUS = {"finished": "FINISHED", "failed": "FAILED", "interrupted": "KILLED", "killed": "KILLED"}
@@ -35,7 +35,7 @@ def export_to_mlflow(run: Run, tracking_uri: str, experiment: str = "labkit") ->
         client = MlflowClient(tracking_uri=tracking_uri)
         known = client.get_experiment_by_name(experiment)
         place = known.experiment_id if known is not None else client.create_experiment(experiment)
-        made = client.create_run(place, start_time=milliseconds(run.text("started")), tags=tags(run), run_name=run.id)
+        made = client.create_run(place, start_time=milliseconds(run.record.started), tags=tags(run), run_name=run.id)
         sent: str = made.info.run_id
         for start in range(0, len(settings), PARAMS_A_BATCH):
             client.log_batch(sent, params=[Param(*pair) for pair in settings[start : start + PARAMS_A_BATCH]])
@@ -51,7 +51,7 @@ def export_to_mlflow(run: Run, tracking_uri: str, experiment: str = "labkit") ->
 def parameters(run: Run) -> dict[str, str]:
     """Preset, loss, seed and the configuration as flat texts: "optimizer.lr" and so on."""
     flat = {"preset": run.preset, "loss": run.loss, "seed": run.seed, "data": run.data_name}
-    for section, content in run.info["config"].items():
+    for section, content in asdict(run.record.config).items():
         entries = content if isinstance(content, dict) else {}
         flat |= {f"{section}.{name}": value for name, value in entries.items()}
     return {mlflow_name(name): str(value)[:PARAM_LENGTH] for name, value in flat.items()}
@@ -59,15 +59,16 @@ def parameters(run: Run) -> dict[str, str]:
 
 def tags(run: Run) -> dict[str, str]:
     """Where the numbers come from."""
-    found = {f"labkit.{name}": str(run.info[name])[:PARAM_LENGTH] for name in TAGS if run.info.get(name) is not None}
-    found |= {f"labkit.version.{mlflow_name(name)}": str(value) for name, value in run.info["versions"].items()}
-    return found | {"labkit.id": run.id, "labkit.group": run.group, "labkit.data": str(run.info["data"]["sha256"])}
+    known = {name: getattr(run.record, name) for name in TAGS}
+    found = {f"labkit.{name}": str(value)[:PARAM_LENGTH] for name, value in known.items() if value is not None}
+    found |= {f"labkit.version.{mlflow_name(name)}": value for name, value in run.record.versions.items()}
+    return found | {"labkit.id": run.id, "labkit.group": run.group, "labkit.data": run.record.data.sha256}
 
 
 def metric_points(run: Run) -> Iterator[Point]:
     """Curves as train/… and validation/…, the summary as test/…, each with the time it was measured at."""
-    began, now, step = milliseconds(run.text("started")), 0.0, 0
-    for row in read_metrics(run):
+    began, now, step = milliseconds(run.record.started), 0.0, 0
+    for row in run.curves():
         now = finite(row.get("seconds")) or now
         step = row["step"]
         for name, value in row.items():
@@ -75,8 +76,7 @@ def metric_points(run: Run) -> Iterator[Point]:
             if number is not None and name not in ("step", "seconds"):
                 yield mlflow_name(f"{row.get('split', 'train')}/{name}"), number, began + int(now * 1000), step
     for split in ("test", "test_last"):
-        metrics: dict[str, Any] = (run.summary or {}).get(split) or {}
-        for name in metrics:
+        for name in getattr(run.summary, split, None) or {}:
             number = run.value(name, split)
             if number is not None:
                 yield mlflow_name(f"{split}/{name}"), number, end_time(run), step
@@ -94,4 +94,4 @@ def milliseconds(time: str) -> int:
 
 def end_time(run: Run) -> int:
     """When the run ended; a killed one does not say, so its start stands in."""
-    return milliseconds(run.text("ended") or run.text("started"))
+    return milliseconds(run.record.ended or run.record.started)

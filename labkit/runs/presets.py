@@ -9,7 +9,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-PRESETS = Path(__file__).parents[1] / "training" / "presets"
+from labkit.base.paths import PACKAGE
+
+PRESETS = PACKAGE / "training" / "presets"
 
 
 def preset_names() -> list[str]:
@@ -31,26 +33,20 @@ def describe(preset: str) -> str:
 def preset_content(preset: str) -> dict[str, Any]:
     """The sections of a preset and its default loss."""
     content = deepcopy(read_toml(PRESETS / f"{preset}.toml"))
-    return {name: value for name, value in content.items() if name not in SUITS}
+    return {name: value for name, value in content.items() if name not in ("tuned", "losses")}
 
 
-def suits_loss(preset: str, loss: str) -> dict[str, Any]:
-    """What suits a loss: found by tuning on some data set, and what the preset itself says of this loss."""
-    content = read_toml(PRESETS / f"{preset}.toml")
-    tuned = content.get("tuned")
-    found: dict[str, Any] = dict(read_toml(PRESETS / "tuned" / f"{tuned}.toml").get(loss, {})) if tuned else {}
-    found |= content.get("losses", {}).get(loss, {})
-    return found
+def own_settings(preset: str, loss: str) -> dict[str, Any]:
+    """What a preset itself says of a loss."""
+    found: dict[str, Any] = read_toml(PRESETS / f"{preset}.toml").get("losses", {}).get(loss, {})
+    return dict(found)
 
 
-SUITS = ("tuned", "losses")
-
-
-def written(preset: str) -> tuple[int, ...]:
-    """When the files were written that say what suits which loss: tuning writes some of them."""
-    tuned = read_toml(PRESETS / f"{preset}.toml").get("tuned", preset)
-    paths = PRESETS / f"{preset}.toml", PRESETS / "tuned" / f"{tuned}.toml"
-    return tuple(path.stat().st_mtime_ns for path in paths if path.exists())
+def tuned_settings(preset: str, loss: str) -> dict[str, Any]:
+    """What tuning on the data set that the preset names has found to suit a loss."""
+    tuned = read_toml(PRESETS / f"{preset}.toml").get("tuned")
+    found: dict[str, Any] = read_toml(PRESETS / "tuned" / f"{tuned}.toml").get(loss, {}) if tuned else {}
+    return dict(found)
 
 
 def read_toml(path: Path) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from labkit.base.checks import check_choice
 from labkit.runs.contents import read_embeddings, read_samples
-from labkit.runs.read import Run
+from labkit.runs.run import Run
 from labkit.runs.schema import PROJECTIONS, RunError
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import platform
 import subprocess
 from importlib.metadata import PackageNotFoundError, version
@@ -9,6 +10,7 @@ from typing import Any
 
 from labkit.base.paths import ROOT
 from labkit.data.dataset import Splits
+from labkit.runs.record import DataFacts
 
 
 def code_version() -> dict[str, Any]:
@@ -41,16 +43,13 @@ def host() -> dict[str, str]:
     return {"system": platform.system(), "machine": platform.machine()}
 
 
-def data_facts(splits: Splits) -> dict[str, Any]:
+def data_facts(splits: Splits) -> DataFacts:
     """Sizes and a hash over everything that was trained and tested on."""
-    import hashlib
-
     parts = [part for part in (splits.train, splits.validation, splits.test, splits.gallery) if part is not None]
     digest = hashlib.sha256("".join(part.fingerprint() for part in parts).encode()).hexdigest()
-    facts: dict[str, Any] = {"name": splits.train.name, "sha256": digest}
+    sizes: dict[str, int] = {}
     for name in ("train", "validation", "test"):
         part = getattr(splits, name)
-        facts |= {name: len(part), f"{name}_classes": len(part.labels.unique())}
-    if splits.gallery is not None:
-        facts["gallery"] = len(splits.gallery)
-    return facts
+        sizes |= {name: len(part), f"{name}_classes": len(part.labels.unique())}
+    gallery = None if splits.gallery is None else len(splits.gallery)
+    return DataFacts(name=splits.train.name, sha256=digest, gallery=gallery, **sizes)

@@ -11,6 +11,7 @@ from labkit.base.typed import Needed, NeededOrNull, read_as
 from labkit.runs.schema import is_run_id
 
 SCHEMA = 1
+Metrics = dict[str, float | None]
 OPTIMIZERS = ("adamw", "adam", "sgd")
 STATUSES = ("running", "finished", "interrupted", "failed")
 
@@ -186,10 +187,10 @@ class Summary:
     schema: Needed[int] = 0
     steps: int | None = None
     best_step: int | None = None
-    validation: dict[str, float | None] | None = None
-    test: dict[str, float | None] | None = None
-    test_last: dict[str, float | None] | None = None
-    train: dict[str, float | None] | None = None
+    validation: Metrics | None = None
+    test: Metrics | None = None
+    test_last: Metrics | None = None
+    train: Metrics | None = None
     loss: float | None = None
     wall_seconds: float | None = None
     cpu_seconds: float | None = None

@@ -15,12 +15,13 @@ import numpy as np
 from labkit.metrics.nearest import Floats, Whole, metrics_of_ranks, positive_ranks, ranking, unit_rows
 from labkit.runs.contents import read_embedding_array, read_samples
 from labkit.runs.schema import RunError
+from labkit.runs.variant import as_text, short_key
 
 if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from labkit.runs.read import Run
+    from labkit.runs.run import Run
 
 MOST = 3000  # points that are compared with each other; a run may keep 60,000
 KS = (1, 5, 10)
@@ -109,11 +110,9 @@ def read_points(run: Run, most: int = MOST) -> Points:
     if not np.isfinite(rows).all():
         raise RunError(f"run {run.id}: an embedding is not finite")
     names = samples["class_name"] if "class_name" in samples else samples["label"]
-    data = run.info.get("data")
-    tested = data.get("test") if isinstance(data, dict) else None
     return Points(
         unit_rows(rows), samples["label"].to_numpy(np.int64),
-        tuple(samples["id"]), tuple(names.astype(str)), kept, tested if isinstance(tested, int) else None, queries,
+        tuple(samples["id"]), tuple(names.astype(str)), kept, run.record.data.test or None, queries,
     )  # fmt: skip
 
 
@@ -155,7 +154,7 @@ def same_data(runs: Iterable[Run]) -> dict[str, list[Run]]:
     groups: dict[tuple[str, str], list[Run]] = {}
     for run in runs:
         if run.has("embeddings.safetensors") and run.has("samples.parquet"):
-            groups.setdefault((data_name(run), data_hash(run)), []).append(run)
+            groups.setdefault((data_name(run), run.record.data.sha256), []).append(run)
     names = [name for name, _ in groups]
     return {
         name if names.count(name) == 1 else f"{name} ({digest[:8]})": sorted(some, key=lambda run: run.id)
@@ -165,13 +164,6 @@ def same_data(runs: Iterable[Run]) -> dict[str, list[Run]]:
 
 def data_name(run: Run) -> str:
     """The preset and the options of its data: "toy, layout=ring"."""
-    overrides = run.info.get("overrides")
-    options = overrides.items() if isinstance(overrides, dict) else ()
-    chosen = [f"{key.removeprefix('data.')}={value}" for key, value in options if key.startswith("data.")]
+    options = run.variant.settings.items()
+    chosen = [f"{short_key(key)}={as_text(value)}" for key, value in options if key.startswith("data.")]
     return ", ".join([run.preset or "no preset", *chosen])
-
-
-def data_hash(run: Run) -> str:
-    """The checksum of the data, "" if not known."""
-    data = run.info.get("data")
-    return str(data.get("sha256") or "") if isinstance(data, dict) else ""

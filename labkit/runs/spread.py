@@ -12,7 +12,7 @@ from labkit.runs.compare import by_seed, curves, table
 if TYPE_CHECKING:
     import pandas as pd
 
-    from labkit.runs.read import Run
+    from labkit.runs.run import Run
 
     Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 

@@ -9,6 +9,7 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,32 +17,30 @@ from typing import Any
 from labkit.base.errors import LabkitError
 from labkit.base.files import write_bytes, write_json
 from labkit.runs.process import process_start
-
-SCHEMA = 1
-COST = ("wall_seconds", "cpu_seconds", "peak_memory_mb")
+from labkit.runs.record import RunRecord, Summary
 
 
 class FileTracker:
     """Writes run.json, metrics.jsonl and summary.json of a run directory."""
 
-    def __init__(self, folder: Path, info: dict[str, Any]) -> None:
+    def __init__(self, folder: Path, record: RunRecord) -> None:
         """Use `create` or `reopen`."""
         self.folder = folder
-        self.info = info
+        self.record = record
 
     @classmethod
-    def create(cls, folder: Path, info: dict[str, Any]) -> FileTracker:
+    def create(cls, folder: Path, record: RunRecord) -> FileTracker:
         """A new run; the folder must not hold one yet."""
         if (folder / "run.json").exists():
             raise ValueError(f"{folder} holds a run already: choose another place, or --resume it")
-        tracker = cls(folder, {"schema": SCHEMA} | info)
+        tracker = cls(folder, record)
         tracker.mark("running")
         return tracker
 
     @classmethod
-    def reopen(cls, folder: Path, info: dict[str, Any], step: int) -> FileTracker:
+    def reopen(cls, folder: Path, record: RunRecord, step: int) -> FileTracker:
         """Go on with a run at a step: rows after it are dropped, since they will come again."""
-        tracker = cls(folder, info)
+        tracker = cls(folder, record)
         path = folder / "metrics.jsonl"
         if path.exists():
             kept = [line for line in path.read_text(encoding="utf-8").splitlines() if step_of(line) <= step]
@@ -52,14 +51,15 @@ class FileTracker:
         tracker.mark("running")
         return tracker
 
-    def mark(self, status: str, **changes: Any) -> None:
+    def mark(self, status: str, *, ended: str | None = None, error: str | None = None) -> None:
         """Write run.json with a new status."""
-        self.info |= {"status": status, **changes}
+        self.record = replace(self.record, status=status, ended=ended, error=error)
         if status == "running":
-            self.info |= {"error": None, "ended": None, "pid": os.getpid(), "pid_started": process_start(os.getpid())}
-            self.info.setdefault("started", now())
+            started = self.record.started or now()
+            begun = process_start(os.getpid())
+            self.record = replace(self.record, started=started, pid=os.getpid(), pid_started=begun)
         with explained(self.folder):
-            write_json(self.folder / "run.json", self.info)
+            write_json(self.folder / "run.json", asdict(self.record))
 
     def log(self, row: Mapping[str, Any]) -> None:
         """Append one line and flush it, so that a killed process loses at most the line it was writing."""
@@ -74,13 +74,12 @@ class FileTracker:
             with explained(self.folder), path.open("r+b") as file:
                 os.fsync(file.fileno())
 
-    def finish(self, status: str, summary: Mapping[str, Any] | None = None, error: str | None = None) -> None:
+    def finish(self, status: str, summary: Summary | None = None, error: str | None = None) -> None:
         """Write the summary first, then the status: a finished run has both."""
         if summary is not None:
             with explained(self.folder):
-                write_json(self.folder / "summary.json", {"schema": SCHEMA} | without_nan(dict(summary)))
-        cost = {name: (summary or {})[name] for name in COST if name in (summary or {})}
-        self.mark(status, ended=now(), error=error, **cost)
+                write_json(self.folder / "summary.json", without_nan(asdict(summary)))
+        self.mark(status, ended=now(), error=error)
 
 
 @contextmanager
@@ -121,6 +120,15 @@ def without_nan(value: Any) -> Any:
 def now() -> str:
     """UTC, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def free_folder(folder: Path) -> Path:
+    """The folder, or the first of folder-2, folder-3, … that holds no run."""
+    candidate, number = folder, 1
+    while (candidate / "run.json").exists():
+        number += 1
+        candidate = folder.with_name(f"{folder.name}-{number}")
+    return candidate
 
 
 def remove_folder(folder: Path) -> None:

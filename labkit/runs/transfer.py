@@ -20,8 +20,9 @@ from typing import IO
 
 from tqdm import tqdm
 
-from labkit.runs.contents import read_embeddings, read_lines, read_projection, read_samples
-from labkit.runs.read import Run, find_runs, read_run
+from labkit.runs.contents import read_embeddings, read_projection, read_samples
+from labkit.runs.read import find_runs, read_run
+from labkit.runs.run import Run
 from labkit.runs.schema import FILES, PROJECTIONS, RunError, is_run_id, run_file
 
 MAX_MEMBERS = 50_000
@@ -51,7 +52,7 @@ def export_runs(runs: Iterable[Run], path_zip: Path | str) -> list[str]:
         for run in tqdm(chosen, desc="export", unit="run", disable=len(chosen) < 20):
             names = [name for name in FILES if run.has(name)]
             for name in names:
-                write_member(archive, f"{run.id}/{name}", run_file(run.path, name))
+                write_member(archive, f"{run.id}/{name}", run.file(name))
             found = sorted(p.relative_to(run.path).as_posix() for p in run.path.rglob("*") if not p.is_dir())
             left_out += [f"{run.id}/{name}" for name in found if name not in names]
     return left_out
@@ -228,7 +229,7 @@ def check_contents(folder: Path) -> None:
 def check_rows(run: Run) -> None:
     """Every line of metrics but the last, which may be half-written, is an object with a step."""
     broken = 0
-    for number, row in enumerate(read_lines(run), 1):
+    for number, row in enumerate(run.rows(), 1):
         if broken:
             raise RunError(f"run {run.id}: line {broken} of metrics.jsonl is damaged")
         broken = number if row is None else 0
@@ -239,7 +240,7 @@ def check_header(run: Run, name: str) -> None:
     from safetensors import SafetensorError, safe_open
 
     try:
-        with safe_open(run.path / name, framework="numpy") as file:
+        with safe_open(run.file(name), framework="numpy") as file:
             file.keys()
     except (SafetensorError, OSError) as error:
         raise RunError(f"run {run.id}: {name} is damaged: {error}") from None

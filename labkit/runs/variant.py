@@ -12,11 +12,11 @@ import re
 from ast import literal_eval
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from typing import Any
 
 from labkit.base.titles import PHRASES, TITLES
-from labkit.runs.presets import is_preset, preset_content, suits_loss, written
+from labkit.runs.presets import is_preset, own_settings, preset_content
 from labkit.runs.record import FREE, OPTIMIZERS, SECTIONS
 
 LONGEST = 110  # letters of a name, so that a seed and a number fit behind it
@@ -67,8 +67,9 @@ class Variant:
         """A run's id without its seed: safe as a folder's name, with a checksum where that loses a part."""
         chosen = [f"{short_key(key)}={as_text(value)}" for key, value in self.settings.items()]
         loss = normal_loss(self.loss)
-        whole = "_".join([self.preset, loss.replace(".py:", ".py+"), *chosen])
-        shown = UNSAFE.sub("", "_".join([self.preset, os.path.basename(loss).replace(".py:", ".py+"), *chosen]))
+        parts = [self.preset, loss.replace(".py:", ".py+"), *chosen]
+        whole, parts[1] = "_".join(filter(None, parts)), os.path.basename(parts[1])
+        shown = UNSAFE.sub("", "_".join(filter(None, parts)))
         if shown == whole and len(shown) <= LONGEST:
             return shown
         return f"{shown[: LONGEST - 10]}-{hashlib.sha256(whole.encode()).hexdigest()[:8]}"
@@ -108,6 +109,10 @@ class Variant:
         """The name for people, where the preset has been said: "PNP-D_q, α = 4"."""
         return ", ".join([self.loss_title, *self.phrases])
 
+    def __str__(self) -> str:
+        """The name for people, with the preset: "omniglot: PNP-D_q, α = 4"."""
+        return f"{self.preset}: {self.title}"
+
 
 @cache
 def full_key(key: str) -> str:
@@ -128,18 +133,18 @@ def known_key(key: str, value: str) -> str:
     return next((known for known in PHRASES if short_key(known) == key), full_key(key))
 
 
+@cache
 def usual_settings(preset: str, loss: str) -> dict[str, Any]:
-    """What a preset says of every setting, by full keys; nothing of a preset that is not there."""
-    return said(preset, loss, written(preset)) if is_preset(preset) else {}
+    """What a preset says of every setting, by full keys; nothing of a preset that is not there.
 
-
-@lru_cache(maxsize=1000)
-def said(preset: str, loss: str, written: tuple[int, ...]) -> dict[str, Any]:
-    """What a preset said when its files were written."""
+    What tuning has found is not among it: a setting that was spelt out stays when the tuning is done again.
+    """
+    if not is_preset(preset):
+        return {}
     content = preset_content(preset)
     found = {f"{s}.{entry.name}": entry.default for s, kind in SECTIONS.items() for entry in fields(kind)}
     found |= {f"{s}.{name}": value for s in (*SECTIONS, *FREE) for name, value in content.get(s, {}).items()}
-    found |= {full_key(key): value for key, value in suits_loss(preset, loss).items()}
+    found |= {full_key(key): value for key, value in own_settings(preset, loss).items()}
     if found["train.epochs"]:  # they decide the length, whatever the steps
         del found["train.steps"]
     return {key: as_value(value) for key, value in found.items()}

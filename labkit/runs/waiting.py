@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from labkit.base.files import write_json
+from labkit.base.typed import Needed, read_as
 from labkit.runs.process import is_alive
-from labkit.runs.schema import KINDS, RunError, is_run_id, read_json
+from labkit.runs.schema import RunError, is_run_id, read_json
 
 QUEUE = "queue.json"
 LOCK = ".queue.lock"
@@ -24,9 +25,9 @@ KEPT = 20  # entries that have ended and are still listed
 class Entry:
     """A run to make: what follows `python -m labkit train`, its folder's name, and the process once there is one."""
 
-    number: int
-    run: str
-    arguments: list[str]
+    number: Needed[int] = 0
+    run: Needed[str] = ""
+    arguments: Needed[list[str]] = field(default_factory=list)
     state: str = "waiting"
     pid: int = 0
     pid_started: float | None = None
@@ -47,7 +48,7 @@ class Entry:
 class Queue:
     """All entries in their order, and the process that works through them (pid 0: none)."""
 
-    entries: list[Entry] = field(default_factory=list)
+    entries: Needed[list[Entry]] = field(default_factory=list)
     worker: int = 0
     worker_started: float | None = None
     next_number: int = 1
@@ -77,37 +78,12 @@ def read_queue(root: Path) -> Queue:
     """The queue as it is now, empty where there is none; RunError if the file is not one that labkit wrote."""
     if not os.path.lexists(root / QUEUE):
         return Queue()
-    content = read_json(root, QUEUE)
-    try:
-        queue = Queue(**content | {"entries": [checked(Entry(**entry)) for entry in content["entries"]]})
-        fits("a whole number", queue.worker, queue.next_number)
-        fits_or_none("a number", queue.worker_started)
-    except (TypeError, KeyError, ValueError):
-        raise RunError(f"{root / QUEUE} is not a queue that labkit wrote: rename it, then start again") from None
+    queue, wrong = read_as(Queue, read_json(root, QUEUE), QUEUE)
+    wrong += [f"{QUEUE}: state must be one of {', '.join(STATES)}" for e in queue.entries if e.state not in STATES]
+    wrong += [f"{QUEUE}: {entry.run[:40]!r} cannot be a run" for entry in queue.entries if not is_run_id(entry.run)]
+    if wrong:
+        raise RunError(f"{root / QUEUE} is not a queue that labkit wrote ({wrong[0]}): rename it, then start again")
     return queue
-
-
-def checked(entry: Entry) -> Entry:
-    """Every field of its kind: the file may have been edited."""
-    fits("a whole number", entry.number, entry.pid)
-    fits("text", entry.run, *entry.arguments)
-    fits_or_none("a number", entry.pid_started)
-    fits_or_none("a whole number", entry.code)
-    if entry.state not in STATES or not is_run_id(entry.run):
-        raise ValueError
-    return entry
-
-
-def fits(kind: str, *values: Any) -> None:
-    """Refuse values of another kind."""
-    if not all(KINDS[kind](value) for value in values):
-        raise ValueError
-
-
-def fits_or_none(kind: str, value: Any) -> None:
-    """Refuse a value of another kind; None will do."""
-    if value is not None:
-        fits(kind, value)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from labkit.base.checks import check_choice
 from labkit.base.typed import kinds_of, read_into
 from labkit.data.augment import augment
 from labkit.data.transforms import FileImages
-from labkit.runs.presets import preset_content, preset_names, suits_loss
+from labkit.runs.presets import own_settings, preset_content, preset_names, tuned_settings
 from labkit.runs.record import FREE, OPTIMIZERS, SECTIONS, Settings
 from labkit.runs.variant import full_key, parse
 from labkit.training.large_batch import BATCH_NORM
@@ -49,8 +49,7 @@ class Config(Settings):
         for name, least in (("steps", 0), ("evaluate_every", 1), ("checkpoint_every", 1), ("log_every", 1)):
             if getattr(self.train, name) < least:
                 raise ValueError(f"train.{name} must be {least} or above; got {getattr(self.train, name)}")
-        if self.loss not in BASELINES:
-            loss_signature(self.loss)
+        loss_options(self.loss)
 
     def as_dict(self) -> dict[str, Any]:
         """For run.json."""
@@ -64,7 +63,7 @@ def load_config(preset: str, loss: str | None = None, settings: Mapping[str, Any
     content = preset_content(preset)
     loss = loss or content["loss"]
     config = from_dict(content | {"preset": preset, "loss": loss})
-    for key, value in suits_loss(preset, loss).items():
+    for key, value in (tuned_settings(preset, loss) | own_settings(preset, loss)).items():
         config = set_value(config, key, value)
     # another network first: it takes the preset's options for the old one away, not those that are set here
     for key, text in sorted((settings or {}).items(), key=lambda entry: entry[0] != "model.name"):
@@ -84,16 +83,21 @@ def from_dict(content: Mapping[str, Any]) -> Config:
     return Config(**entries)
 
 
+def config_of(settings: Settings) -> Config:
+    """Settings that were read from a run, to be used again."""
+    return Config(**{entry.name: getattr(settings, entry.name) for entry in fields(settings)})
+
+
 def set_value(config: Config, key: str, value: Any) -> Config:
     """Change one entry: `section.key`, an option of the loss, or a key that only one section has."""
     section, _, name = key.rpartition(".")
     if not section:
-        options = {} if config.loss in BASELINES else loss_signature(config.loss)
-        if name in options:
-            return replace(config, loss_options=config.loss_options | {name: value})
+        options = loss_options(config.loss)
         section = full_key(key).rpartition(".")[0]
+        if (name in options) if options is not None else not section:
+            return replace(config, loss_options=config.loss_options | {name: value})
         if not section:
-            known = [*options, *(f"{s}.{f.name}" for s, kind in SECTIONS.items() for f in fields(kind))]
+            known = [*(options or ()), *(f"{s}.{f.name}" for s, kind in SECTIONS.items() for f in fields(kind))]
             raise ValueError(f"no setting {key!r} for {config.loss}; there are: {', '.join(known)}{hint(key, known)}")
     if key == "model.name" and value != config.model["name"]:
         return replace(config, model={"name": value} | options_for_network(value, config.model))
@@ -129,18 +133,31 @@ def cast(section: str, name: str, value: Any) -> Any:
     return found[name]
 
 
-def loss_signature(loss: str) -> dict[str, inspect.Parameter]:
-    """The options that a loss takes, of the catalogue or FILE.py:NAME."""
+def loss_options(loss: str) -> dict[str, inspect.Parameter] | None:
+    """The options that a loss takes; of FILE.py:NAME, which is read as text, None where that does not tell."""
     from labkit.losses import CATALOG
-    from labkit.losses.own import card_of, is_own
+    from labkit.losses.own import is_own, own_options
 
-    if loss not in CATALOG and not is_own(loss):
+    if is_own(loss):
+        found = own_options(loss)
+        return None if found is None else {name: p for name, p in found.items() if name not in GIVEN}
+    if loss not in CATALOG and loss not in BASELINES:
         known = [*CATALOG, *BASELINES, "FILE.py:NAME"]
         raise ValueError(f"no loss {loss!r}; there are: {', '.join(known)}{hint(loss, known)}")
-    factory = card_of(loss).factory
+    return catalogue_options(loss) if loss in CATALOG else {}
+
+
+def catalogue_options(loss: str) -> dict[str, inspect.Parameter]:
+    """The options of a loss of the catalogue, with their defaults."""
+    from labkit.losses import CATALOG
+
+    factory = CATALOG[loss].factory
     fixed = set(factory.keywords) - {"g"} if isinstance(factory, partial) else set()
     parameters = inspect.signature(factory).parameters
-    return {n: p for n, p in parameters.items() if n not in {"num_classes", "dim", "reduction"} | fixed}
+    return {name: p for name, p in parameters.items() if name not in GIVEN | fixed}
+
+
+GIVEN = {"num_classes", "dim", "reduction"}  # by training itself
 
 
 def hint(name: str, known: list[str]) -> str:

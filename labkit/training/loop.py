@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,12 @@ import torch
 
 from labkit.data import load
 from labkit.data.dataset import Splits
-from labkit.losses.own import fingerprint
+from labkit.losses.own import checksum, is_own
 from labkit.runs import provenance
 from labkit.runs.process import is_alive
+from labkit.runs.record import SCHEMA, LossFile, Metrics, Resumed, RunRecord, Summary, read_record
 from labkit.runs.tracker import FileTracker, WriteError, explained, remove_folder
+from labkit.runs.variant import Variant
 from labkit.training.config import BASELINES, Config, from_dict
 from labkit.training.devices import choose_device, device_name, peak_memory_mb, prepare, process_group
 from labkit.training.distributed import rank, read_everywhere, world_size
@@ -34,17 +37,36 @@ from labkit.training.state import (
 from labkit.training.step import train_step
 from labkit.training.watch import Clock, Stop, agreed, stop_signals
 
-KEEP = ("all", "embeddings", "metrics")
-
 
 def start(
-    config: Config, seed: int, folder: Path, *, device: str = "auto", keep: str = "all", info: dict[str, Any]
-) -> dict[str, Any]:
-    """Train a new run in `folder`; returns run.json's final content."""
-    return run(config, seed, folder, choose_device(device), keep, info, resume=False)
+    config: Config,
+    seed: int,
+    folder: Path,
+    *,
+    variant: Variant | None = None,
+    command: str = "",
+    device: str = "auto",
+    keep: str = "all",
+) -> RunRecord:
+    """Train a new run in `folder`; returns run.json's final content. variant: what was chosen, for the record."""
+    variant = variant or Variant(config.preset, config.loss)
+    record = RunRecord(
+        schema=SCHEMA,
+        id=folder.name,
+        group=variant.name,
+        preset=config.preset,
+        loss=config.loss,
+        seed=seed,
+        overrides=dict(variant.overrides),
+        command=command,
+        keep=keep,
+        config=config,
+        loss_file=LossFile(config.loss.rpartition(":")[0], checksum(config.loss)) if is_own(config.loss) else None,
+    )
+    return run(config, folder, choose_device(device), record, resume=False)
 
 
-def resume(folder: Path, *, device: str = "auto", threads: int | None = None) -> dict[str, Any]:
+def resume(folder: Path, *, device: str = "auto", threads: int | None = None) -> RunRecord:
     """Go on with a run that was killed, interrupted or failed, from its last checkpoint.
 
     Device and threads are the run's own unless given: another number of threads adds up in another order, so that the
@@ -55,58 +77,60 @@ def resume(folder: Path, *, device: str = "auto", threads: int | None = None) ->
         if content is None:
             raise ValueError(f"{folder} holds no run (no run.json)")
         info = json.loads(content)
-        check_resumable(folder, info)
-        torch.set_num_threads(threads or info["threads"])
-        where = choose_device(info["device"] if device == "auto" else device)
-        return run(from_dict(info["config"]), info["seed"], folder, where, info["keep"], info, resume=True)
+        record, wrong = read_record(info)
+        if wrong:
+            raise ValueError(f"{folder} cannot be resumed: {'; '.join(wrong)}")
+        check_resumable(folder, record)
+        torch.set_num_threads(threads or record.threads)
+        where = choose_device(record.device if device == "auto" else device)
+        return run(from_dict(info["config"]), folder, where, record, resume=True)  # refuses what it does not know
 
 
-def check_resumable(folder: Path, info: dict[str, Any]) -> None:
+def check_resumable(folder: Path, record: RunRecord) -> None:
     """Refuse a run that is finished, that another process is writing, or that had another number of processes."""
-    if info["status"] == "finished":
+    if record.status == "finished":
         raise ValueError(f"{folder} is finished; there is nothing to resume")
-    other = info["status"] == "running" and info["pid"] != os.getpid()
-    if other and rank() == 0 and is_alive(info["pid"], info["pid_started"]):
-        raise ValueError(f"{folder} is running, in process {info['pid']}; stop that one first")
-    if info["processes"] != world_size():
-        raise ValueError(f"{folder} was made by {info['processes']} processes: resume it with as many")
+    other = record.status == "running" and record.pid != os.getpid()
+    if other and rank() == 0 and is_alive(record.pid, record.pid_started):
+        raise ValueError(f"{folder} is running, in process {record.pid}; stop that one first")
+    if record.processes != world_size():
+        raise ValueError(f"{folder} was made by {record.processes} processes: resume it with as many")
 
 
-def run(
-    config: Config, seed: int, folder: Path, device: torch.device, keep: str, info: dict[str, Any], resume: bool
-) -> dict[str, Any]:
+def run(config: Config, folder: Path, device: torch.device, record: RunRecord, resume: bool) -> RunRecord:
     """Set everything up, train, evaluate, and leave a status whatever happens."""
+    seed = record.seed or 0
     prepare(device)
     with process_group(device), stop_signals() as stop:
         splits = load(**config.data)
-        state = build_state(config, splits.train.num_classes, seed, device)
+        file = record.loss_file or LossFile()
+        state = build_state(config, splits.train.num_classes, seed, device, file.sha256)
         content = read_everywhere(folder / "checkpoints" / "last.safetensors") if resume else None
         if content is not None:
             load_checkpoint(content, state, folder)
-        facts = provenance_of(state, splits)
-        if resume:
-            if info["data"]["sha256"] != facts["data"]["sha256"]:
-                raise ValueError(f"{folder}: the data are not those that the run began with; it cannot be resumed")
-            if info.get("loss_file", {}) != fingerprint(config.loss):
-                raise ValueError(f"{folder}: {config.loss} has changed since the run began; it cannot be resumed")
-            again = {name: facts[name] for name in ("commit", "dirty", "versions", "device_name")}
-            info["resumed"] = [*info.get("resumed", []), again | {"step": state.progress.step}]
-        else:
-            settings = {"preset": config.preset, "loss": config.loss, "seed": seed, "keep": keep}
-            own = {"loss_file": found} if (found := fingerprint(config.loss)) else {}
-            info = info | settings | {"config": config.as_dict()} | own | facts
-        tracker = FileTracker(folder, info)
+        record = going_on(record, state, splits, folder) if resume else replace(record, **provenance_of(state, splits))
+        tracker = FileTracker(folder, record)
         if rank() == 0:
-            tracker = FileTracker.reopen(folder, info, state.progress.step) if resume else tracker.create(folder, info)
+            step = state.progress.step
+            tracker = FileTracker.reopen(folder, record, step) if resume else FileTracker.create(folder, record)
         try:
             if train(config, seed, state, splits, tracker, stop):
-                finish(config, state, splits, tracker, keep)
+                finish(config, state, splits, tracker, record.keep)
             elif rank() == 0:
                 tracker.finish("interrupted")
         except BaseException as error:
             report_failure(tracker, error)
             raise
-    return tracker.info
+    return tracker.record
+
+
+def going_on(record: RunRecord, state: State, splits: Splits, folder: Path) -> RunRecord:
+    """The record of a run that is resumed, if its data are those that it began with."""
+    facts = provenance_of(state, splits)
+    if record.data.sha256 != facts["data"].sha256:
+        raise ValueError(f"{folder}: the data are not those that the run began with; it cannot be resumed")
+    again = {name: facts[name] for name in ("commit", "dirty", "versions", "device_name")}
+    return replace(record, resumed=(*record.resumed, Resumed(step=state.progress.step, **again)))
 
 
 def provenance_of(state: State, splits: Splits) -> dict[str, Any]:
@@ -200,7 +224,7 @@ def finish(config: Config, state: State, splits: Splits, tracker: FileTracker, k
     if not config.record.test:
         clock.read()
         if rank() == 0:
-            tracker.finish("finished", summary_of(state) | {"test": None})
+            tracker.finish("finished", summary_of(state))
             drop_checkpoints(folder, keep)
         return
     last = measure_test(state, splits, config)
@@ -211,14 +235,16 @@ def finish(config: Config, state: State, splits: Splits, tracker: FileTracker, k
             best = measure_test(state, splits, config)
         else:
             progress.best_step = progress.step  # its weights are gone: what is tested are the last
-    train_metrics = {"train": measure_train(state, splits, config)} if config.record.train_metrics else {}
+    train_metrics: Metrics | None = None
+    if config.record.train_metrics:
+        train_metrics = dict(measure_train(state, splits, config))
     if keep != "metrics":
         save_embeddings(config, state, splits, folder)
     clock.read()
     progress.peak_memory_mb = max(progress.peak_memory_mb, peak_memory_mb(state.device))
     if rank() == 0:
-        found = {"test": best, "test_last": {name: last[name] for name in ("R@1", "MAP@R")}} | train_metrics
-        tracker.finish("finished", summary_of(state) | found)
+        kept: Metrics = {name: last[name] for name in ("R@1", "MAP@R")}
+        tracker.finish("finished", replace(summary_of(state), test=dict(best), test_last=kept, train=train_metrics))
         drop_checkpoints(folder, keep)
 
 
@@ -228,18 +254,19 @@ def drop_checkpoints(folder: Path, keep: str) -> None:
         remove_folder(folder / "checkpoints")
 
 
-def summary_of(state: State) -> dict[str, Any]:
+def summary_of(state: State) -> Summary:
     """What training itself found."""
     progress = state.progress
-    return {
-        "steps": progress.step,
-        "best_step": max(0, progress.best_step),
-        "validation": progress.best,
-        "loss": progress.loss,
-        "wall_seconds": round(progress.wall_seconds, 2),
-        "cpu_seconds": round(progress.cpu_seconds, 2),
-        "peak_memory_mb": round(progress.peak_memory_mb, 1),
-    }
+    return Summary(
+        schema=SCHEMA,
+        steps=progress.step,
+        best_step=max(0, progress.best_step),
+        validation=dict(progress.best),
+        loss=progress.loss,
+        wall_seconds=round(progress.wall_seconds, 2),
+        cpu_seconds=round(progress.cpu_seconds, 2),
+        peak_memory_mb=round(progress.peak_memory_mb, 1),
+    )
 
 
 def total_steps(config: Config, splits: Splits, seed: int) -> int:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from labkit.base.errors import LabkitError
 from labkit.data import SMALL, load
-from labkit.runs.contents import file_of, read_frames, read_samples, read_tensors
-from labkit.runs.read import Run
+from labkit.runs.contents import read_frames, read_samples, read_tensors
+from labkit.runs.record import Settings
+from labkit.runs.run import Run
 from labkit.runs.schema import RunError
-from labkit.training.config import from_dict
+from labkit.training.config import config_of
 from labkit.training.recording import recorded_points
 
 CHECKPOINT = "checkpoints/last.safetensors"
@@ -51,7 +51,7 @@ def read_moving(run: Run) -> Moving | None:
         return None
     if found == CHECKPOINT:
         frames, steps = frames_of_checkpoint(run)
-        points = points_of_data(run.info.get("config")) if len(frames) else None
+        points = points_of_data(run.record.config) if len(frames) else None
     else:
         frames, steps = read_frames(run)
         points = points_of_samples(run)
@@ -67,7 +67,7 @@ def frames_of_checkpoint(run: Run) -> tuple[Tensor, Tensor]:
     from safetensors import SafetensorError, safe_open
 
     try:
-        with safe_open(file_of(run, CHECKPOINT), framework="pt") as file:
+        with safe_open(run.file(CHECKPOINT), framework="pt") as file:
             if "frames" not in file.keys():  # noqa: SIM118 (it is no dictionary)
                 return torch.zeros(0, 0, 0), torch.zeros(0, dtype=torch.long)
             steps = torch.tensor(json.loads(file.metadata()["progress"])["frame_steps"], dtype=torch.long)
@@ -86,13 +86,13 @@ def points_of_samples(run: Run) -> Points:
     return Points(torch.tensor(labels), torch.tensor(test), names)
 
 
-def points_of_data(config: Any) -> Points | None:
+def points_of_data(settings: Settings) -> Points | None:
     """The points that a run will write, drawn from the data set again; only for those small enough to read at once."""
     try:
-        settings = from_dict(config)
-        if settings.data.get("name") not in SMALL:
+        config = config_of(settings)
+        if config.data.get("name") not in SMALL:
             return None
-        shown = recorded_points(settings, load(**settings.data))
+        shown = recorded_points(config, load(**config.data))
     except (LabkitError, TypeError, ValueError, KeyError, RuntimeError, OSError):  # foreign settings, or data gone
         return None
     labels = torch.cat([part.labels for part in shown.values()])

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from labkit.runs.names import group_name
+from labkit.runs.read import read_run
+from labkit.runs.variant import Variant
 from labkit.training.report import headline
 
 
@@ -31,10 +32,14 @@ class Job:
     resume: bool = False
     device: str = "auto"
 
+    @property
+    def variant(self) -> Variant:
+        """What is chosen for these runs."""
+        return Variant(self.preset, self.loss, self.settings)
+
     def run_ids(self) -> list[str]:
         """The folders' names."""
-        group = group_name(self.preset, self.loss, self.settings)
-        return [f"{group}_s{seed}" for seed in self.seeds]
+        return [self.variant.run_id(seed) for seed in self.seeds]
 
     def arguments(self) -> list[str]:
         """What follows `python -m labkit train` to make these runs."""
@@ -122,6 +127,7 @@ def status(folder: Path) -> str | None:
 
 def outcome(folder: Path) -> str:
     """A line for people."""
-    if status(folder) != "finished":
+    summary = read_run(folder).summary
+    if status(folder) != "finished" or summary is None:
         return f"{folder.name}: {status(folder) or 'did not start'}"
-    return f"{folder.name}: {headline(json.loads((folder / 'summary.json').read_text(encoding='utf-8')))}"
+    return f"{folder.name}: {headline(summary)}"

@@ -5,9 +5,11 @@ from __future__ import annotations
 import sys
 import time
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from tqdm import tqdm
+
+from labkit.runs.record import Summary
 
 
 class Report:
@@ -49,9 +51,9 @@ class Report:
         self.bar.close()
 
 
-def headline(summary: dict[str, Any]) -> str:
+def headline(summary: Summary) -> str:
     """The result in a few words; without a test, the validation classes."""
-    split = "test" if summary["test"] else "validation"
-    found = summary[split]
-    scores = ", ".join(f"{name} {100 * found[name]:.2f} %" for name in ("R@1", "MAP@R") if name in found)
-    return f"{split} {scores}, {summary['cpu_seconds']:.0f} CPU s"
+    split, found = ("test", summary.test) if summary.test else ("validation", summary.validation or {})
+    values = [(name, found.get(name)) for name in ("R@1", "MAP@R")]
+    scores = ", ".join(f"{name} {100 * value:.2f} %" for name, value in values if value is not None)
+    return f"{split} {scores}, {summary.cpu_seconds or 0.0:.0f} CPU s"

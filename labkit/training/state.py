@@ -15,7 +15,8 @@ import torch
 from torch import Tensor, nn
 
 from labkit.base.files import write_safetensors
-from labkit.losses.own import card_of
+from labkit.losses import CATALOG
+from labkit.losses.own import is_own, run_file
 from labkit.models import build
 from labkit.runs.record import OptimizerConfig
 from labkit.training.config import BASELINES, Config
@@ -52,13 +53,11 @@ class State:
     frames: list[Tensor] = field(default_factory=list)
 
 
-def build_state(config: Config, num_classes: int, seed: int, device: torch.device) -> State:
-    """Everything at its start, the same for the same seed whatever the device."""
+def build_state(config: Config, num_classes: int, seed: int, device: torch.device, loss_sha256: str = "") -> State:
+    """Everything at its start, the same for the same seed whatever the device; loss_sha256: of a loss of one's own."""
     torch.manual_seed(seed)
-    options = dict(config.model)
-    name, dim = options.pop("name"), options.pop("dim")
-    module = build("pixels", dim) if config.loss == "pixels" else build(name, dim, **options)
-    loss = build_loss(config, num_classes)
+    module = build_model(config)
+    loss = build_loss(config, num_classes, loss_sha256)
     # weights keep their usual layout: channels-last weights would meet a checkpoint's ordinary moments, which fused
     # optimizers read wrongly; the images are channels-last, which is what counts
     module, loss = module.to(device), loss.to(device)
@@ -68,11 +67,19 @@ def build_state(config: Config, num_classes: int, seed: int, device: torch.devic
     )
 
 
-def build_loss(config: Config, num_classes: int) -> nn.Module:
-    """The loss with its options; a baseline has none."""
+def build_model(config: Config) -> nn.Module:
+    """The network with its first weights."""
+    options = dict(config.model)
+    name, dim = options.pop("name"), options.pop("dim")
+    return build("pixels", dim) if config.loss == "pixels" else build(name, dim, **options)
+
+
+def build_loss(config: Config, num_classes: int, sha256: str = "") -> nn.Module:
+    """The loss with its options, a baseline has none; sha256: the checksum that the file of an own loss must have."""
     if config.loss in BASELINES:
         return nn.Identity()
-    return card_of(config.loss).build(num_classes, config.model["dim"], **config.loss_options)
+    card = run_file(config.loss, sha256) if is_own(config.loss) else CATALOG[config.loss]
+    return card.build(num_classes, config.model["dim"], **config.loss_options)
 
 
 def build_optimizer(
@@ -173,4 +180,14 @@ def read_checkpoint(content: bytes, folder: Path) -> tuple[dict[str, Tensor], di
 def fill(state: State, tensors: dict[str, Tensor]) -> None:
     """Put weights into the model and the loss."""
     for part, prefix in ((state.module, "model."), (state.loss, "loss.")):
-        part.load_state_dict({n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)})
+        fill_part(part, tensors, prefix)
+
+
+def fill_part(part: nn.Module, tensors: dict[str, Tensor], prefix: str) -> None:
+    """Put those weights into a module whose names begin so."""
+    part.load_state_dict({n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)})
+
+
+def load_model(content: bytes, state: State, folder: Path) -> None:
+    """The network's weights alone: looking at a run does not need its loss, which may be somebody's file."""
+    fill_part(state.module, read_checkpoint(content, folder)[0], "model.")

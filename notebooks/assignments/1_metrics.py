@@ -257,7 +257,7 @@ require("disputed_pairs", disputed_pairs)
 LOSSES = ["smooth-ap", "pnp-o", "pnp-iu", "pnp-ib", "pnp-ds", "pnp-dq", "recall-at-k", "recall-at-k-simix"]
 LOSSES += ["proxy-nca", "proxy-anchor", "soft-triple", "mpa", "mpa-dw", "mpa-ap", "softmax", "norm-softmax", "sgsl"]
 LOSSES += ["contrastive", "triplet", "multi-similarity"]
-runs = {(r.loss, r.seed): r.summary["test"] for r in labkit.experiment("omniglot", LOSSES)}
+runs = {(r.loss, r.seed): r.summary.test for r in labkit.experiment("omniglot", LOSSES)}
 LOSSES = [loss for loss in LOSSES if all((loss, seed) in runs for seed in range(3))]
 
 

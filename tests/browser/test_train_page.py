@@ -69,16 +69,16 @@ def test_training_starts_progresses_stops_and_resumes_while_the_page_comes_and_g
     assert run.status == "interrupted"
     page.get_by_text(re.compile(r"0 training, 0 waiting, 1 ended")).wait_for()
 
-    config = run.info["config"]
-    config["train"]["steps"] = 20 * (stopped_at(run) // 20) + 40  # so that the rest is short
-    (run.path / "run.json").write_text(json.dumps(run.info))
+    info = json.loads((run.path / "run.json").read_text())
+    info["config"]["train"]["steps"] = 20 * (stopped_at(run) // 20) + 40  # so that the rest is short
+    (run.path / "run.json").write_text(json.dumps(info))
     page.get_by_role("button", name="Resume").click()
     page.get_by_text("finished: step").wait_for(timeout=LONG)
     page.get_by_text("Test classes:").wait_for()
     page.get_by_text("unseen classes, as directions").wait_for()
     (run,) = find_runs(root)
     assert run.status == "finished"
-    assert len(run.info["resumed"]) == 1
+    assert len(run.record.resumed) == 1
     deadline = time.monotonic() + 10
     while read_queue(root).working and time.monotonic() < deadline:
         page.wait_for_timeout(100)

@@ -9,6 +9,7 @@ import pytest
 from labkit.losses import CATALOG
 from labkit.runs import launch
 from labkit.runs.presets import preset_names
+from labkit.runs.variant import Variant
 from labkit.runs.waiting import changing, read_queue
 from labkit.training.config import BASELINES
 
@@ -189,6 +190,7 @@ def test_a_broken_queue_is_told_and_kept(page, root, content):
 
 LOSS = """
 import torch
+open(__file__ + ".mark", "a").write("it ran")
 class Mine(torch.nn.Module):
     def __init__(self, weight=1.0):
         super().__init__()
@@ -199,7 +201,7 @@ class Mine(torch.nn.Module):
 
 
 @pytest.mark.parametrize("situation", ["none"], indirect=True)
-def test_a_loss_in_a_file_of_ones_own_is_tried_and_started(page, root, started, tmp_path):
+def test_a_loss_in_a_file_of_ones_own_is_read_and_started_but_not_run_here(page, root, started, tmp_path):
     file = tmp_path / "mine.py"
     file.write_text(LOSS)
     opened = page("train", loss="FILE.py:NAME", own=f"{file}:Mine", settings="weight=2.0")
@@ -209,12 +211,15 @@ def test_a_loss_in_a_file_of_ones_own_is_tried_and_started(page, root, started, 
     assert not opened.exception
     assert f"--loss {file}:Mine --seed 0 --set weight=2.0" in opened.code[0].value
     opened.button(key="start").click().run()
-    assert [entry.run for entry in read_queue(root).entries] == ["toy_Mine_weight=2.0_s0"]
+    assert [entry.run for entry in read_queue(root).entries] == [
+        Variant("toy", f"{file}:Mine", {"weight": 2.0}).run_id(0)
+    ]
     for typed, said in ((f"{file}:Other", "has no 'Other'"), ("none.py:A", "no file none.py"), ("pnp", "FILE.py:NAME")):
         opened.text_input(key="own").input(typed).run()
         assert not opened.exception
         assert said in errors(opened)
         assert opened.button(key="start").disabled
+    assert not (tmp_path / "mine.py.mark").exists()
 
 
 @pytest.mark.parametrize("situation", ["none"], indirect=True)

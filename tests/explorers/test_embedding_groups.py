@@ -35,6 +35,7 @@ from labkit.figures import style
 from labkit.runs.contents import read_frames, read_samples
 from labkit.runs.project import project
 from labkit.runs.read import read_run
+from labkit.runs.record import RunRecord
 from labkit.runs.schema import RunError
 
 MEANING = ("right", "wrong")
@@ -144,7 +145,7 @@ def test_runs_of_the_same_samples_belong_together():
     assert same_samples(plain, other)
     assert not same_samples(plain, toy)
     assert not same_samples(toy, random)
-    assert not same_samples(replace(toy, info={}), replace(toy, info={}))
+    assert not same_samples(replace(toy, record=RunRecord()), replace(toy, record=RunRecord()))
 
 
 def test_a_stamp_changes_with_the_files(tmp_path):

@@ -20,7 +20,7 @@ def test_results_show_every_seed_and_the_tables_interval(toy):
     points, means = fig.data
     frame = table(toy, "R@1").sort_values("mean")
     assert len(points.x) == 20
-    assert list(means.y) == ["nothing", "pnp-dq"]
+    assert list(means.y) == ["nothing", "PNP-D_q"]
     np.testing.assert_allclose(means.x, 100 * frame["mean"])
     np.testing.assert_allclose(means.error_x.array, 100 * (frame["high"] - frame["mean"]))
     assert small_multiples([fig]).axes
@@ -40,7 +40,7 @@ def test_training_curves_draw_each_seed_and_the_mean(toy):
 
 def test_missing_runs_are_named(capsys):
     assert experiment("toy", ["sgsl"], seeds=(0,)) == []
-    assert "toy_sgsl_s0" in capsys.readouterr().out
+    assert "Softmax + SGSL, seed 0" in capsys.readouterr().out
 
 
 def test_claims_show_verdicts_and_refuse_what_does_not_exist(capsys, monkeypatch):

@@ -12,11 +12,11 @@ CONFIG = {"preset": "toy", "loss": "pnp-dq", "optimizer": {"lr": 0.003, "name": 
 
 
 def info_of(run_id, **changes):
-    """The content of a good run.json."""
+    """The content of a good run.json; runs of one group differ in their seed, those of others in their loss, too."""
     group, _, seed = run_id.rpartition("-s")
     return {
-        "schema": 1, "id": run_id, "group": group or run_id, "preset": "toy", "loss": "pnp-dq", "seed": int(seed),
-        "overrides": {"lr": 0.003}, "config": CONFIG, "status": "finished", "error": None, "command": "train toy",
+        "schema": 1, "id": run_id, "group": f"toy_{group}", "preset": "toy", "loss": group, "seed": int(seed),
+        "overrides": {}, "config": CONFIG, "status": "finished", "error": None, "command": "train toy",
         "commit": "a" * 40, "dirty": False, "versions": {"labkit": "0.1.0", "python": "3.11", "torch": "2.13.0"},
         "host": {"system": "Linux", "machine": "x86_64"}, "device": "cpu", "device_name": "CPU", "threads": 1,
         "processes": 1, "data": {"name": "toy", "sha256": "b" * 64, "train": 600, "validation": 600, "test": 600,

@@ -11,8 +11,12 @@ from labkit.data import papers
 from labkit.runs.claims import CLAIMS, Claim, Comparison, evidence, findings, verdict
 from labkit.runs.compare import PairedDifference
 from labkit.runs.read import find_runs
+from labkit.runs.variant import Variant
 
 ROOT = Path(__file__).parents[2]
+
+
+A, B = Variant("toy", "a"), Variant("toy", "b")
 
 
 def script(name: str):
@@ -25,10 +29,10 @@ def script(name: str):
 
 def difference(low: float, high: float, seeds: int = 3) -> PairedDifference:
     mean = (low + high) / 2
-    return PairedDifference("a", "b", "R@1", tuple(range(seeds)), (mean,) * seeds, mean, low, high, seeds, 0)
+    return PairedDifference(A, B, "R@1", tuple(range(seeds)), (mean,) * seeds, mean, low, high, seeds, 0)
 
 
-CLAIM = Claim("pnp", "Table 1", "better", (Comparison("a", "b"),))
+CLAIM = Claim("pnp", "Table 1", "better", (Comparison(A, B),))
 
 
 @pytest.mark.parametrize(
@@ -50,14 +54,14 @@ def test_the_verdict_follows_from_the_intervals(claim, differences, expected):
 
 
 def test_evidence_says_numbers_interval_and_seeds():
-    assert evidence(difference(0.01, 0.03)) == "R@1 of a − b: +2.00 points [+1.00, +3.00], higher in 3 of 3 seeds"
+    assert evidence(difference(0.01, 0.03)) == (
+        "R@1 on toy, a against b: +2.00 points [+1.00, +3.00], higher in 3 of 3 seeds"
+    )
 
 
 def test_every_group_that_a_claim_names_is_made_by_the_script():
     record = script("record")
-    made = {
-        run_id.rpartition("_s")[0] for topic in record.TOPICS.values() for job in topic() for run_id in job.run_ids()
-    }
+    made = {job.variant for topic in record.TOPICS.values() for job in topic()}
     named = {group for claim in CLAIMS for c in claim.comparisons for group in (c.higher, c.lower)}
     assert named <= made, named - made
 
@@ -93,8 +97,8 @@ def test_recorded_runs_are_whole_small_and_made_from_committed_code():
     for run in runs:
         assert not run.problems, (run.id, run.problems)
         assert run.status == "finished", run.id
-        assert run.info["dirty"] is False, run.id
-        assert run.info["commit"], run.id
+        assert run.record.dirty is False, run.id
+        assert run.record.commit, run.id
         assert run.device == "cpu", run.id
         assert not (run.path / "checkpoints").exists(), run.id
     size = sum(f.stat().st_size for f in (ROOT / "data" / "runs").rglob("*") if f.is_file())

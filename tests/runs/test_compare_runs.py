@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from run_folders import make_run
 
 from labkit.base.words import is_share, with_interval
-from labkit.runs import RunError, curves, find_runs, paired_difference, table, to_csv, to_latex
+from labkit.runs import RunError, Variant, curves, find_runs, paired_difference, table, to_csv, to_latex
 from labkit.runs.compare import bootstrap_interval, escape_latex, t_interval
 
 VALUES = st.lists(st.floats(0, 1), min_size=2, max_size=6)
@@ -26,7 +26,8 @@ def make_groups(root, groups, **changes):
 def test_a_group_has_the_mean_sd_and_t_interval_of_its_seeds(tmp_path):
     frame = table(make_groups(tmp_path, {"a": [0.5, 0.6, 0.7]}))
     row = frame.iloc[0]
-    assert (row["group"], row["n"], row["seeds"]) == ("a", 3, (0, 1, 2))
+    assert (row["group"], row["n"], row["seeds"]) == ("toy_a", 3, (0, 1, 2))
+    assert (row["title"], row["variant"]) == ("a", Variant("toy", "a"))
     assert row["values"] == pytest.approx((0.5, 0.6, 0.7))
     assert (row["mean"], row["sd"]) == pytest.approx((0.6, 0.1))
     half = 4.302653 * 0.1 / math.sqrt(3)  # Student's t, two degrees of freedom
@@ -44,13 +45,13 @@ def test_no_runs_make_an_empty_table_with_all_columns():
     frame = table([])
     assert frame.empty
     assert "mean" in frame.columns
-    assert to_csv(frame).startswith("group,preset,loss,n,mean")
+    assert to_csv(frame).startswith("group,title,preset,loss,n,mean")
 
 
 def test_groups_come_by_preset_and_then_from_the_best_down(tmp_path):
     make_groups(tmp_path / "1", {"low": [0.1, 0.2], "high": [0.8, 0.9]})
     make_groups(tmp_path / "2", {"other": [0.99]}, preset="emoji")
-    assert table(find_runs(tmp_path))["group"].tolist() == ["other", "high", "low"]
+    assert table(find_runs(tmp_path))["title"].tolist() == ["other", "high", "low"]
 
 
 def test_other_splits_and_metrics_are_read_and_unknown_ones_refused(tmp_path):
@@ -105,17 +106,17 @@ def test_the_t_interval_holds_the_mean_as_often_as_it_says():
 
 def test_pairs_cancel_what_the_seed_does_to_both(tmp_path):
     runs = make_groups(tmp_path, {"base": [0.1, 0.5, 0.9], "better": [0.12, 0.53, 0.92, 0.99]})
-    found = paired_difference(runs, "better", "base")
+    found = paired_difference(runs, "toy_better", "toy_base")
     assert found.seeds == (0, 1, 2)
     assert found.differences == pytest.approx((0.02, 0.03, 0.02))
     assert (found.wins, found.losses) == (3, 0)
     assert 0 < found.low < found.mean < found.high
-    back = paired_difference(runs, "base", "better")
+    back = paired_difference(runs, Variant("toy", "base"), Variant("toy", "better"))
     assert (back.mean, back.low, back.wins, back.losses) == pytest.approx((-found.mean, -found.high, 0, 3))
 
 
 def test_one_pair_has_a_mean_and_no_interval_and_a_tie_is_neither_won_nor_lost(tmp_path):
-    found = paired_difference(make_groups(tmp_path, {"a": [0.5], "b": [0.5]}), "a", "b")
+    found = paired_difference(make_groups(tmp_path, {"a": [0.5], "b": [0.5]}), "toy_a", "toy_b")
     assert (found.mean, found.wins, found.losses) == (0.0, 0, 0)
     assert math.isnan(found.low)
 
@@ -124,10 +125,10 @@ def test_pairs_that_cannot_be_made_say_why(tmp_path):
     make_run(tmp_path, "a-s0")
     make_run(tmp_path, "b-s1")
     runs = find_runs(tmp_path)
-    with pytest.raises(RunError, match="baseline: no finished runs of 'c'.*groups with it: a, b"):
-        paired_difference(runs, "a", "c")
-    with pytest.raises(RunError, match=r"a \(seeds \[0\]\) and b \(seeds \[1\]\) share no seed"):
-        paired_difference(runs, "a", "b")
+    with pytest.raises(RunError, match="baseline: no finished runs of 'toy_c'.*groups with them: toy_a, toy_b"):
+        paired_difference(runs, "toy_a", "toy_c")
+    with pytest.raises(RunError, match=r"toy: a \(seeds \[0\]\) and toy: b \(seeds \[1\]\) share no seed"):
+        paired_difference(runs, "toy_a", "toy_b")
 
 
 def test_curves_are_one_row_a_point(tmp_path):
@@ -138,28 +139,29 @@ def test_curves_are_one_row_a_point(tmp_path):
     assert curves(runs, split="train")["value"].tolist() == [0.75]
     validation, loss = curves(runs), curves(runs, "loss")
     assert validation.to_dict("list") == {
-        "id": ["a-s1"] * 2, "group": ["a"] * 2, "loss": ["pnp-dq"] * 2, "seed": [1, 1], "step": [100, 200],
-        "value": [0.25, 0.5],
+        "id": ["a-s1"] * 2, "group": ["toy_a"] * 2, "title": ["a"] * 2, "loss": ["a"] * 2,
+        "seed": [1, 1], "step": [100, 200], "value": [0.25, 0.5],
     }  # fmt: skip
     assert loss["step"].tolist() == list(range(0, 200, 20))
     assert curves([]).empty
 
 
 def test_csv_keeps_every_digit_and_disarms_formulas(tmp_path):
-    runs = make_groups(tmp_path, {"=1+1": [1 / 3, 0.1], "a,b": [0.5]}, loss="@sum")
-    rows = {row["group"]: row for row in csv.DictReader(io.StringIO(to_csv(table(runs))))}
+    runs = make_groups(tmp_path, {"=1+1": [1 / 3, 0.1], "a,b": [0.5]}, preset="@sum")
+    rows = {row["loss"]: row for row in csv.DictReader(io.StringIO(to_csv(table(runs))))}
     assert rows.keys() == {"'=1+1", "a,b"}
     assert [float(value) for value in rows["'=1+1"]["values"].split()] == [1 / 3, 0.1]
     assert rows["a,b"]["low"] == ""
-    assert rows["a,b"]["loss"] == "'@sum"
+    assert rows["a,b"]["preset"] == "'@sum"
+    assert rows["'=1+1"]["title"] == "'=1+1"
 
 
 def test_latex_is_escaped_and_in_per_cent(tmp_path):
     runs = make_groups(tmp_path, {"a_b": [0.5, 0.5]}, loss=r"50% & \input{x} ~^#$")
     text = to_latex(table(runs))
-    assert r"group & loss & seeds & R@1 (\%) \\" in text
-    line = next(line for line in text.splitlines() if line.startswith("a"))
-    assert line.startswith(r"a\_b & 50\% \& \textbackslash{}input\{x\} \textasciitilde{}\textasciicircum{}\#\$ & 2 & $")
+    assert r"preset & configuration & seeds & R@1 (\%) \\" in text
+    line = next(line for line in text.splitlines() if line.startswith("toy"))
+    assert line.startswith(r"toy & 50\% \& \textbackslash{}input\{x\} \textasciitilde{}\textasciicircum{}\#\$ & 2 & $")
     assert line.endswith(r"$50.00 \pm 0.00$ \\")
     assert "$0.9000" in to_latex(table(runs, "intra"))
 

@@ -233,7 +233,7 @@ def test_nobody_stops_himself(tmp_path):
     "content",
     ["", "[]", "{", '{"entries": 3}', '{"entries": [{"number": 1}]}', '{"entries": [], "worker": "1"}',
      '{"entries": [{"number": 1, "run": "../x", "arguments": []}]}',
-     '{"entries": [{"number": 1, "run": "x", "arguments": [1]}]}', '{"entries": [], "more": 1}'],
+     '{"entries": [{"number": 1, "run": "x", "arguments": [1]}]}'],
 )  # fmt: skip
 def test_a_queue_that_labkit_did_not_write_is_refused_and_kept(tmp_path, content):
     (tmp_path / "queue.json").write_text(content)
@@ -286,5 +286,5 @@ def test_the_real_worker_makes_a_real_run(runs):
     until(lambda: not read_queue(runs).working)
     (run,) = find_runs(runs)
     assert (run.id, run.status, run.problems) == (job.run_ids()[0], "finished", ())
-    assert run.info["pid"] == entries(runs)[0].pid
+    assert run.record.pid == entries(runs)[0].pid
     assert log_tail(run.path)

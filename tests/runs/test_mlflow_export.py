@@ -64,11 +64,11 @@ def test_settings_curves_and_results_are_sent(tmp_path, sent):
     assert (sent["uri"], sent["experiments"]) == ("http://host", ["team"])
     assert sent["run"]["name"] == "toy-pnp-s2"
     assert sent["run"]["start"] == 1735689600000
-    assert sent["run"]["tags"]["labkit.group"] == "toy-pnp"
+    assert sent["run"]["tags"]["labkit.group"] == "toy_toy-pnp"
     assert sent["run"]["tags"]["labkit.commit"] == "a" * 40
     assert "labkit.error" not in sent["run"]["tags"]
     params = dict(pair for _, pairs in sent["batches"] for pair in pairs)
-    assert (params["seed"], params["loss"], params["optimizer.lr"]) == ("2", "pnp-dq", "0.003")
+    assert (params["seed"], params["loss"], params["optimizer.lr"]) == ("2", "toy-pnp", "0.003")
     points = [point for batch, _ in sent["batches"] for point in batch]
     assert ("validation/R_at_1", 0.5, 1735689600000 + 18000, 200) in points
     assert ("train/loss", 1 / 21, 1735689600000 + 2000, 20) in points

@@ -14,14 +14,16 @@ from run_folders import add_arrays, info_of, make_run, own_process, summary_of
 from safetensors.torch import save_file
 
 from labkit.base.paths import ROOT
-from labkit.runs import RunError, find_runs, open_run, read_metrics
+from labkit.base.typed import kinds_of
+from labkit.runs import RunError, find_runs, open_run
 from labkit.runs.contents import read_embeddings, read_frames, read_projection, read_samples
 from labkit.runs.process import is_alive
 from labkit.runs.read import read_run
-from labkit.runs.schema import INFO, check_info, check_summary, is_run_id
+from labkit.runs.record import RunRecord, read_record, read_summary
+from labkit.runs.schema import is_run_id
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    st.none() | st.booleans() | st.integers() | st.just(10**400) | st.floats() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=6,
 )
@@ -54,7 +56,8 @@ def test_a_good_run_has_its_facts_and_no_problem(tmp_path):
     make_run(tmp_path, "toy-pnp-s3", value=0.75)
     (run,) = find_runs(tmp_path)
     assert run.problems == ()
-    assert (run.id, run.group, run.preset, run.loss, run.seed) == ("toy-pnp-s3", "toy-pnp", "toy", "pnp-dq", 3)
+    assert (run.id, run.group, run.preset, run.loss, run.seed) == ("toy-pnp-s3", "toy_toy-pnp", "toy", "toy-pnp", 3)
+    assert run.title == "toy-pnp, seed 3"
     assert (run.status, run.device, run.data_name, run.seconds) == ("finished", "cpu", "toy", 61.0)
     assert (run.value("R@1"), run.value("R@1", "validation"), run.value("none")) == (0.75, 0.85, None)
 
@@ -110,7 +113,7 @@ def test_a_newer_schema_is_a_problem_and_the_rest_stays_readable(tmp_path):
     make_run(tmp_path, "new-s0", schema=2)
     (run,) = find_runs(tmp_path)
     assert run.problems == ("run.json has schema 2, this labkit knows 1: update labkit to read it in full",)
-    assert (run.loss, run.status) == ("pnp-dq", "finished")
+    assert (run.loss, run.status) == ("new", "finished")
 
 
 def test_a_finished_run_without_or_with_half_a_summary_has_a_problem(tmp_path):
@@ -148,7 +151,7 @@ def test_links_are_not_followed(tmp_path):
     (inside / "run.json").symlink_to(outside / "run.json")
     (run,) = find_runs(root)
     assert run.id == "linked-file-s0"
-    assert run.info == {}
+    assert run.record == RunRecord()
     assert "run.json is not an ordinary file" in run.problems[0]
 
 
@@ -236,32 +239,41 @@ def test_interrupted_and_failed_runs_can_be_resumed_and_finished_ones_need_not(t
     assert finished.advice == ""
 
 
-@pytest.mark.parametrize("key", [*INFO, "schema"])
+NEEDED = [name for name, _, is_needed in kinds_of(RunRecord) if is_needed]
+
+
+def test_records_declare_what_a_good_run_has():
+    assert sorted(NEEDED) == sorted(info_of("a-s0"))
+    assert read_record(info_of("a-s0"))[1] == read_summary(summary_of())[1] == []
+
+
+@pytest.mark.parametrize("key", NEEDED)
 def test_every_missing_or_mistyped_field_is_named(key):
     good = info_of("a-s0")
-    assert check_info(good) == []
-    assert key in " ".join(check_info({name: value for name, value in good.items() if name != key}))
-    assert key in " ".join(check_info(good | {key: ["wrong"]}))
+    assert key in " ".join(read_record({name: value for name, value in good.items() if name != key})[1])
+    assert key in " ".join(read_record(good | {key: ["wrong"]})[1])
 
 
 @pytest.mark.parametrize(
     "change",
     [{"id": "../up"}, {"group": ""}, {"status": "done"}, {"started": "yesterday"}, {"seed": True}, {"seed": 1.5},
-     {"data": {"name": "toy"}}, {"pid_started": float("nan")}, {"schema": 0}, {"schema": True}],
+     {"data": {"name": "toy"}}, {"pid_started": float("nan")}, {"schema": 0}, {"schema": True}, {"seed": 10**400},
+     {"pid_started": 10**400}, {"config": {"train": {"steps": "many"}}}, {"config": {"optimizer": {"lr": 10**400}}},
+     {"overrides": {"lr": 10**400}}, {"resumed": [{"step": None}]}, {"loss_file": {"file": 1}}],
 )  # fmt: skip
 def test_wrong_values_are_refused(change):
     (name,) = change
-    assert name in " ".join(check_info(info_of("a-s0") | change))
+    assert name in " ".join(read_record(info_of("a-s0") | change)[1])
 
 
 @given(JSON)
 def test_checks_take_any_json_without_raising(content):
-    assert check_info(content)
-    assert isinstance(check_summary(content), list)
+    assert read_record(content)[1]
+    assert isinstance(read_summary(content)[1], list)
 
 
 @settings(max_examples=60, deadline=None)
-@given(content=st.dictionaries(st.sampled_from([*INFO, "schema"]), JSON, max_size=8), bonus=JSON)
+@given(content=st.dictionaries(st.sampled_from(NEEDED), JSON, max_size=8), bonus=JSON)
 def test_any_json_can_be_read_and_asked_for_everything(tmp_path_factory, content, bonus):
     folder = tmp_path_factory.mktemp("runs") / "any-s0"
     folder.mkdir()
@@ -269,7 +281,7 @@ def test_any_json_can_be_read_and_asked_for_everything(tmp_path_factory, content
     (folder / "summary.json").write_text(json.dumps(bonus))
     (run,) = find_runs(folder.parent)
     assert run.problems
-    for name in ("group", "preset", "loss", "seed", "status", "advice", "device", "data_name", "seconds"):
+    for name in ("group", "title", "preset", "loss", "seed", "status", "advice", "device", "data_name", "seconds"):
         getattr(run, name)
     assert run.value("R@1") is None
 
@@ -315,17 +327,19 @@ def test_metrics_skip_the_half_written_last_line_and_keep_the_later_of_two_rows(
         '{"step": 40, "lo{"step": 20, "loss": 3.0}',
         '{"step": 20, "loss": 4.0}',
         "[1]",
+        '{"step": 1%s, "loss": 1.0}' % ("0" * 400),
+        '{"step": true, "loss": 1.0}',
         '{"loss": 1.0}',
         '{"step": 60, "lo',
     ]
     (folder / "metrics.jsonl").write_text("\n".join(lines))
-    assert read_metrics(read_run(folder)) == [
+    assert read_run(folder).curves() == [
         {"step": 20, "loss": 4.0},
         {"step": 40, "loss": 2.0},
         {"step": 40, "split": "validation", "R@1": 0.5},
     ]
     (folder / "metrics.jsonl").unlink()
-    assert read_metrics(read_run(folder)) == []
+    assert read_run(folder).curves() == []
 
 
 @settings(max_examples=40, deadline=None)
@@ -335,7 +349,7 @@ def test_metrics_cut_off_anywhere_give_a_beginning_of_the_rows(tmp_path_factory,
     path = folder / "metrics.jsonl"
     whole = [json.loads(line) for line in path.read_text().splitlines()]
     path.write_bytes(path.read_bytes()[:cut])
-    rows = read_metrics(read_run(folder))
+    rows = read_run(folder).curves()
     assert sorted(map(str, rows)) == sorted(map(str, whole[: len(rows)]))
 
 

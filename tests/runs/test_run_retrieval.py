@@ -125,7 +125,7 @@ def test_many_points_are_cut_to_whole_classes_and_it_is_said():
 def test_runs_are_grouped_by_their_data():
     groups = same_data(find_runs(RECORDED))
     assert {"omniglot", "omniglot-merged", "toy, layout=ring", "toy, layout=random", "emoji"} <= set(groups)
-    assert all(len({run.info["data"]["sha256"] for run in runs}) == 1 for runs in groups.values())
+    assert all(len({run.record.data.sha256 for run in runs}) == 1 for runs in groups.values())
 
 
 @pytest.fixture

@@ -1,5 +1,4 @@
 import csv
-import json
 import os
 import subprocess
 import sys
@@ -138,7 +137,7 @@ def test_compare_shows_groups_differences_and_writes_files(call, runs, tmp_path)
         make_run(runs, f"base-s{seed}", value=low)
         make_run(runs, f"better-s{seed}", value=high)
     make_run(runs, "lonely-s9", value=0.3)
-    code, out, err = call("runs", "compare", "--baseline", "base", "--csv", "t.csv", "--latex", "t.tex")
+    code, out, err = call("runs", "compare", "--baseline", "toy_base", "--csv", "t.csv", "--latex", "t.tex")
     assert code == 0
     lines = out.splitlines()
     assert [line.split()[0] for line in lines[1:4]] == ["better", "base", "lonely"]
@@ -148,20 +147,28 @@ def test_compare_shows_groups_differences_and_writes_files(call, runs, tmp_path)
     difference = next(line for line in lines if line.startswith("better") and "3:0" in line)
     assert difference.split()[1:5] == ["3", "+10.00", "±", "2.48"]
     assert "share no seed" in err
-    assert [row["group"] for row in csv.DictReader((tmp_path / "t.csv").open())] == ["better", "base", "lonely"]
+    rows = list(csv.DictReader((tmp_path / "t.csv").open()))
+    assert [row["group"] for row in rows] == ["toy_better", "toy_base", "toy_lonely"]
+    assert [row["title"] for row in rows] == ["better", "base", "lonely"]
     assert r"\pm" in (tmp_path / "t.tex").read_text()
-    code, out, err = call("runs", "compare", "--baseline", "bases")
+    code, out, err = call("runs", "compare", "--baseline", "toy_bases")
     assert code != 0
     assert not out
-    assert err.count("no finished runs of 'bases' here; did you mean base?") == 1
+    assert err.count("no finished runs of 'toy_bases' here; did you mean toy_base?") == 1
     assert call("runs", "compare", "--loss", "triplet")[0] == 2
 
 
 def test_show_tells_everything_of_one_run(call, runs):
-    make_run(runs, "toy-pnp-s0", value=0.5, error="disk <full>", status="finished")
+    make_run(runs, "toy-pnp-s0", value=0.5, error="disk <full>", status="finished", overrides={"lr": 0.003})
     code, out, err = call("runs", "show", "toy")
     assert (code, err) == (0, "")
-    for expected in ("toy-pnp-s0: finished", "pnp-dq", '{"lr": 0.003}', "disk <full>", "best step   100 of 200"):
+    for expected in (
+        "toy-pnp-s0: finished",
+        "toy: toy-pnp, lr = 0.003, seed 0",
+        '{"lr": 0.003}',
+        "disk <full>",
+        "best step   100 of 200",
+    ):
         assert expected in out
     assert "run.json, metrics.jsonl, summary.json" in out
     assert ["R@1", "50.00", "40.00", "60.00"] in [line.split() for line in out.splitlines()]
@@ -263,7 +270,10 @@ def test_a_reader_that_goes_away_is_no_error(runs):
     assert process.wait(60) == 0
 
 
-def test_values_of_any_json_can_be_searched(call, runs):
-    make_run(runs, "a-s0", config={"a": {"b": [1, {"c": None}]}})
-    assert "a-s0" in call("runs", "--where", "a.b=" + json.dumps([1, {"c": None}]))[1]
-    assert "no runs" in call("runs", "--where", "a.b.c=1")[1]
+def test_values_are_searched_by_what_they_mean(call, runs):
+    config = {"data": {"b": [1, 2], "c": [1, {"d": None}]}, "loss_options": {"tau": 0.05}}
+    make_run(runs, "a-s0", config=config, overrides={"lr": "0.001"})
+    for right in ("lr=1e-3", "optimizer.lr=0.001", "data.b=(1, 2)", "tau=5e-2", "loss_options.tau=0.05", "seed=0"):
+        assert "a-s0" in call("runs", "--where", right)[1]
+    for wrong in ("lr=0.003", "data.c.d=1", "data.c=x", "tau=0.5", "nothing=1"):
+        assert "no runs" in call("runs", "--where", wrong)[1]

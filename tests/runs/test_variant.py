@@ -11,12 +11,12 @@ from labkit.runs.presets import preset_names
 from labkit.runs.read import find_runs
 from labkit.runs.schema import is_run_id
 from labkit.runs.variant import Variant, full_key, short_key
-from labkit.training.config import BASELINES, load_config, loss_signature
+from labkit.training.config import BASELINES, catalogue_options, load_config
 
 
 @pytest.fixture(scope="module")
 def recorded():
-    return [(Variant(run.preset, run.loss, run.info["overrides"]), run) for run in find_runs(RECORDED)]
+    return [(Variant(run.preset, run.loss, run.record.overrides), run) for run in find_runs(RECORDED)]
 
 
 def test_every_recorded_run_has_the_name_that_its_choice_gives(recorded):
@@ -79,8 +79,8 @@ def test_another_choice_is_another_variant(one, other):
 def test_a_preset_with_what_it_says_itself_changes_nothing():
     for preset in preset_names():
         config = load_config(preset)
-        spelt = {"data.name": config.data["name"], "lr": config.optimizer.lr, "classes": config.batch.classes}
-        assert Variant(preset, config.loss, spelt | config.loss_options).changes == {}
+        spelt = {"data.name": config.data["name"], "clip": config.optimizer.clip, "classes": config.batch.classes}
+        assert Variant(preset, config.loss, spelt).changes == {}
 
 
 def test_names_are_safe_and_of_reasonable_length():
@@ -131,6 +131,6 @@ def test_titles_are_those_of_the_catalogue():
 
 def test_no_option_of_a_loss_is_called_as_a_setting():
     for loss in CATALOG:
-        for option in loss_signature(loss):
+        for option in catalogue_options(loss):
             assert full_key(option) == option
             assert [key for key in PHRASES if short_key(key) == option] in ([option], [])

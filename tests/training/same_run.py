@@ -41,7 +41,7 @@ def killed_and_resumed(config, seed: int, folder: Path, last_step: int) -> Path:
         patch.setattr(loop, "train_step", step)
         patch.setattr(loop, "report_failure", lambda *_: None)  # a killed process writes nothing
         with pytest.raises(Killed):
-            start(config, seed, folder, device="cpu", info={"id": folder.name})
+            start(config, seed, folder, device="cpu")
     assert json.loads((folder / "run.json").read_text())["status"] == "running"
     resume(folder, device="cpu")
     return folder

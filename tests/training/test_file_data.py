@@ -35,7 +35,7 @@ def config(request, tmp_path):
 @pytest.mark.parametrize("last_step", [1, 5])
 def test_resumed_training_on_files_is_the_same_training(config, tmp_path, last_step):
     """Killed while worker processes hold images of later steps; and the number of workers does not matter."""
-    start(config(workers=0), 0, tmp_path / "whole", device="cpu", info={"id": "whole"})
+    start(config(workers=0), 0, tmp_path / "whole", device="cpu")
     expected = results(tmp_path / "whole")
     losses = [row["loss"] for row in expected["rows"] if "loss" in row]
     assert len(set(losses)) > 5  # every step had its own images

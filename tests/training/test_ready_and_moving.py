@@ -63,8 +63,7 @@ def half_way(tmp_path, monkeypatch):
     monkeypatch.setattr(loop, "agreed", lambda *_: next(asked) == 20)
     settings = {"steps": "40", "frames": "5", "nmi": "false", "train_metrics": "false"}
     config = load_config("toy", "triplet", settings)
-    info = {"id": "run", "group": "run", "overrides": {}, "command": ""}
-    assert loop.start(config, 0, tmp_path / "run", device="cpu", info=info)["status"] == "interrupted"
+    assert loop.start(config, 0, tmp_path / "run", device="cpu").status == "interrupted"
     return tmp_path / "run"
 
 
@@ -104,7 +103,7 @@ def test_a_checkpoint_that_is_cut_short_or_foreign_is_told(half_way):
 
 def test_a_run_without_frames_has_nothing_that_moves(tmp_path):
     config = load_config("toy", "untrained", {"frames": "0", "nmi": "false", "train_metrics": "false"})
-    loop.start(config, 0, tmp_path / "run", device="cpu", info={"id": "run", "group": "run"})
+    loop.start(config, 0, tmp_path / "run", device="cpu")
     assert read_moving(read_run(tmp_path / "run")) is None
 
 

@@ -13,9 +13,9 @@ import torch
 from labkit import metrics
 from labkit.__main__ import main
 from labkit.commands.train import measured_weights
-from labkit.runs.names import group_name
 from labkit.runs.presets import preset_names
 from labkit.runs.process import is_alive
+from labkit.runs.record import RunRecord, Summary
 
 ROOT = Path(__file__).parents[2]
 
@@ -103,7 +103,7 @@ def test_evaluate_takes_names_for_labels(tmp_path):
     ],
 )
 def test_the_last_line_says_which_weights_were_measured(tested, best, select, words):
-    assert measured_weights({"test": tested, "best_step": best, "steps": 600}, select) == words
+    assert measured_weights(Summary(test=tested, best_step=best, steps=600), select) == words
 
 
 @pytest.mark.parametrize("with_gallery", [False, True])
@@ -125,11 +125,6 @@ def test_evaluate_measures_embeddings_of_ones_own(tmp_path, capsys, with_gallery
     assert main(["evaluate", str(tmp_path / "missing.npz")]) == 2
 
 
-def test_the_same_choice_gives_the_same_group_and_names_are_safe():
-    assert group_name("toy", "pnp-dq", {"b": "1", "a": "2"}) == group_name("toy", "pnp-dq", {"a": "2", "b": "1"})
-    assert group_name("toy", "x", {"ks": "(1, 2)", "data.layout": "../../etc"}) == "toy_x_layout=....etc_ks=1,2"
-
-
 def test_a_second_run_of_the_same_choice_gets_a_folder_of_its_own(small_arguments, tmp_path):
     short = [*small_arguments, "steps=1", "evaluate_every=1", "frames=0"]
     for _ in range(2):
@@ -141,7 +136,7 @@ def test_a_second_run_of_the_same_choice_gets_a_folder_of_its_own(small_argument
 def test_ctrl_c_ends_all_seeds_and_a_failure_only_its_own(small_arguments, tmp_path, monkeypatch, capsys):
     from labkit.training import loop
 
-    outcomes = iter([ValueError("seed 0 is unlucky"), {"status": "interrupted"}, {"status": "interrupted"}])
+    outcomes = iter([ValueError("seed 0 is unlucky"), RunRecord(status="interrupted"), RunRecord(status="interrupted")])
     tried = []
 
     def start(config, seed, folder, **rest):
@@ -160,13 +155,6 @@ def test_ctrl_c_ends_all_seeds_and_a_failure_only_its_own(small_arguments, tmp_p
 def test_resume_takes_nothing_that_it_would_ignore(tmp_path, capsys):
     assert main(["train", "--resume", "x", "--loss", "mpa"]) == 2
     assert "--resume goes on with the run as it is" in capsys.readouterr().err
-
-
-def test_long_choices_get_ids_of_their_own():
-    many = {f"option{i}": "1" for i in range(20)}
-    first, second = group_name("toy", "mpa", many), group_name("toy", "mpa", many | {"zzz": "1"})
-    assert first != second
-    assert max(len(first), len(second)) <= 110
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGTERM")

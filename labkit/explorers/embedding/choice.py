@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from labkit.runs.read import Run
+from labkit.runs.run import Run
 from labkit.runs.schema import PROJECTIONS
 
 
@@ -18,13 +16,6 @@ def same_samples(run: Run, other: Run) -> bool:
     """Whether the test samples of two runs are the same; merging classes changes those of training only."""
     if not run.data_name or run.data_name != other.data_name:
         return False
-    mine, its = data_settings(run), data_settings(other)
+    mine, its = run.record.config.data, other.record.config.data
     merged = ("merge" in mine or "merge" in its) and mine | {"merge": 0} == its | {"merge": 0}
-    return bool(run.info["data"].get("sha256") == other.info["data"].get("sha256") or merged)
-
-
-def data_settings(run: Run) -> dict[str, Any]:
-    """The data set's part of the configuration, {} if it is not known."""
-    config = run.info.get("config")
-    data = config.get("data") if isinstance(config, dict) else None
-    return data if isinstance(data, dict) else {}
+    return run.record.data.sha256 == other.record.data.sha256 or merged

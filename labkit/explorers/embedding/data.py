@@ -18,7 +18,8 @@ from labkit.metrics.nearest import nearest as nearest_rows
 from labkit.metrics.nearest import unit_rows
 from labkit.runs.contents import read_embedding_array, read_projection, read_samples
 from labkit.runs.project import stratified
-from labkit.runs.read import Run, open_run
+from labkit.runs.read import open_run
+from labkit.runs.run import Run
 from labkit.runs.schema import RunError
 
 if TYPE_CHECKING:

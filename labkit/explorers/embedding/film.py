@@ -16,7 +16,7 @@ from labkit.explorers.embedding.packed import SHAPES, joined, smallest
 from labkit.figures.style import COLORS
 from labkit.metrics.nearest import csc, recall_at_1, unit_rows
 from labkit.runs.contents import read_embedding_array, read_frame_array, read_samples
-from labkit.runs.read import Run
+from labkit.runs.run import Run
 from labkit.runs.schema import RunError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 from labkit.explorers.embedding.data import ExplorerData, Grouping
 from labkit.metrics.nearest import nearest
 from labkit.runs.contents import read_samples
-from labkit.runs.read import Run
+from labkit.runs.run import Run
 
 if TYPE_CHECKING:
     import pandas as pd

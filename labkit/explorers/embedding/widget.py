@@ -14,7 +14,7 @@ from labkit.explorers.hosts import EMBEDDING, book_html
 from labkit.figures.display import caption, display_html, picture
 
 if TYPE_CHECKING:
-    from labkit.runs.read import Run
+    from labkit.runs.run import Run
 
 BOOK_POINTS = 1_500
 BOOK_SHEET = 400_000  # bytes

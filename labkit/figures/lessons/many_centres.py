@@ -13,7 +13,7 @@ from labkit.runs.schema import RunError
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from labkit.runs.read import Run
+    from labkit.runs.run import Run
 
 
 def drops(

@@ -14,7 +14,7 @@ from labkit.losses.softmax import smoothed_floor
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from labkit.runs.read import Run
+    from labkit.runs.run import Run
 
 # cosines of one sample with the other classes
 OTHERS = {
