@@ -19,7 +19,7 @@ from benchmarks.measure import machine
 from labkit.base.paths import RECORDED
 from labkit.runs import find_runs
 
-APP = ROOT / "dashboard" / "app.py"
+APP = ROOT / "streamlit_app.py"
 REPEATS = 5
 LIMITS = {"cold_s": 2.0, "warm_s": 2.0, "answer_s": 0.5, "payload_kb": 1500.0, "sheet_kb": 3000.0}
 

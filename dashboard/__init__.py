@@ -1,1 +1,1 @@
-"""The dashboard: app.py is what Streamlit runs, pages/ holds a file a page, parts/ what pages share."""
+"""The dashboard: app.py draws the page of the address, pages/ has a file for each, parts/ what they share."""

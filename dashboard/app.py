@@ -1,4 +1,4 @@
-"""What Streamlit runs, started by `make dashboard`: the look of all pages, and the page that was asked for."""
+"""The look of all pages, and the page that was asked for."""
 
 import streamlit as st
 
@@ -16,6 +16,9 @@ LOOKS = f"""<style>
 .js-plotly-plot [style*="fill: {ORANGE}"] {{ fill: light-dark({ORANGE}, #f0803c) !important; }}
 </style>"""
 
-st.set_page_config(page_title="labkit", page_icon="🎯", layout="wide", initial_sidebar_state=220)
-st.html(LOOKS)
-st.navigation([place(name) for name in PAGES]).run()
+
+def app() -> None:
+    """Draw the page of the address."""
+    st.set_page_config(page_title="labkit", page_icon="🎯", layout="wide", initial_sidebar_state=220)
+    st.html(LOOKS)
+    st.navigation([place(name) for name in PAGES]).run()

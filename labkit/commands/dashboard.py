@@ -33,5 +33,5 @@ def run_dashboard(args: argparse.Namespace) -> int:
             raise LabkitError(f"port {args.port} is taken; choose another, e.g. --port {other}") from None
     quiet = args.headless or (sys.platform.startswith("linux") and not os.environ.get("DISPLAY"))
     say(f"the dashboard is at http://127.0.0.1:{args.port} (stop it with Ctrl-C)")
-    command = [sys.executable, "-m", "streamlit", "run", "dashboard/app.py", "--server.address", "127.0.0.1"]
+    command = [sys.executable, "-m", "streamlit", "run", "streamlit_app.py", "--server.address", "127.0.0.1"]
     return become([*command, "--server.port", str(args.port), "--server.headless", str(quiet).lower()])

@@ -61,8 +61,8 @@ def page(situation):
     st.cache_data.clear()
 
     def open_page(name, **query):
-        app = (ROOT / "dashboard" / "app.py").read_text(encoding="utf-8")
-        script = app if name == "app" else f"from dashboard.pages.{name} import page\npage()"
+        script = f"from dashboard.pages.{name} import page\npage()"
+        script = (ROOT / "streamlit_app.py").read_text(encoding="utf-8") if name == "app" else script
         driver = AppTest.from_string(script, default_timeout=60)
         for key, value in query.items():
             driver.query_params[key] = value

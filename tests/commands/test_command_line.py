@@ -17,7 +17,7 @@ from labkit.commands import dashboard, main, setup
 from labkit.commands import test as testing
 from labkit.losses import CATALOG
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 def test_losses_lists_every_card_and_shows_one(capsys):
@@ -47,6 +47,15 @@ def test_a_port_that_is_taken_or_none_is_said_before_anything_starts(capsys, mon
         with pytest.raises(SystemExit):
             main(["dashboard", "--port", wrong])
         assert "from 1024 to 65535" in capsys.readouterr().err
+
+
+def test_the_dashboard_starts_with_no_folder_that_streamlit_takes_for_pages(monkeypatch):
+    started = []
+    monkeypatch.setattr(dashboard, "become", lambda command: started.append(command) or 0)
+    assert main(["dashboard", "--headless"]) == 0
+    script = ROOT / started[0][started[0].index("run") + 1]
+    assert script.is_file()
+    assert not (script.parent / "pages").exists()  # a link to a page would run its file instead of the app
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there a server is a process of its own")
