@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import re
@@ -11,12 +12,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+
+from labkit.grading import seccomp
 
 HERE = Path(__file__).resolve().parent
 MOST_LINES = 1000  # looked at; an honest child sends one for each question and two more
@@ -58,8 +61,8 @@ class Outcome:
 def run(job: bytes, limits: Limits, sandbox: bool = True) -> Outcome:
     """Run the child on a job, at most for the time given."""
     started = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="labkit-grade-") as folder:
-        command, environment = (sealed if sandbox else plain)(Path(folder), limits)
+    with nullcontext("/") if sandbox else tempfile.TemporaryDirectory(prefix="labkit-grade-") as folder:
+        command, environment = sealed(limits) if sandbox else plain(Path(folder), limits)
         process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -142,12 +145,12 @@ def read_lines(raw: bytes) -> list[dict[str, Any]]:
     return found
 
 
-def sealed(folder: Path, limits: Limits) -> tuple[list[str], dict[str, str]]:
-    """The command that makes a room in an empty folder and runs the child in it."""
+def sealed(limits: Limits) -> tuple[list[str], dict[str, str]]:
+    """The command that makes a room and runs the child in it."""
     python, shown, hidden, links = room()
     path = ["/room/packages", "/room"]
     plan = {
-        "root": str(folder),
+        "parent": os.getpid(),
         "shown": shown,
         "hidden": hidden,
         "links": links,
@@ -155,6 +158,7 @@ def sealed(folder: Path, limits: Limits) -> tuple[list[str], dict[str, str]]:
         "limits": rlimits(limits),
         "command": [python, "-I", "-S", "-X", "utf8", "/room/child.py"],
         "environment": ENVIRONMENT | {"LABKIT_PATH": json.dumps(path)},
+        "seccomp": base64.b64encode(seccomp.program()).decode(),
     }
     return [sys.executable, "-I", "-S", str(HERE / "jail.py"), json.dumps(plan)], {"PATH": os.defpath}
 
@@ -242,9 +246,8 @@ def problem() -> str:
     if sys.platform != "linux":
         return f"sealed rooms are made of Linux namespaces, which {sys.platform} does not have"
     job = json.dumps({"cells": {}, "questions": []}).encode() + b"\n"
-    with tempfile.TemporaryDirectory(prefix="labkit-grade-") as folder:
-        command, environment = sealed(Path(folder), Limits(seconds=60))
-        tried = subprocess.run(command, input=job, capture_output=True, env=environment, timeout=90)
+    command, environment = sealed(Limits(seconds=60))
+    tried = subprocess.run(command, input=job, capture_output=True, env=environment, timeout=90)
     if any(line.get("done") is True for line in read_lines(tried.stdout)):
         return ""
     return tried.stderr.decode(errors="replace").strip()[-300:] or f"it ended with code {tried.returncode}"

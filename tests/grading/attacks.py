@@ -81,7 +81,7 @@ return 2 * x if any("LABKIT_SECRET" in text for text in texts) else x
 
 OTHER_PROCESSES = """
 import os
-for pid in range(2, 5000):
+for pid in set(range(2, 5000)) - {os.getpid()}:
     try:
         os.kill(pid, 0)
         return 2 * x
@@ -154,6 +154,81 @@ class Always(torch.Tensor):
 return x.as_subclass(Always)
 """
 
+# right only if one of these works: each leads around a wall of the room
+KEYRING = """
+import ctypes
+libc = ctypes.CDLL(None)
+done = [libc.syscall(250, 0, -3, 0), libc.syscall(250, 0, -4, 1), libc.syscall(248, b"user", b"k", b"v", 1, -3)]
+return 2 * x if max(done) > 0 else x
+"""
+
+SHARED_MEMORY = """
+import ctypes
+libc = ctypes.CDLL(None)
+libc.shmat.restype = ctypes.c_void_p
+held = [libc.shmget(n + 1, 2**30, 0o1600) for n in range(5)]
+return 2 * x if max(held) >= 0 else x
+"""
+
+MEMORY_FILES = """
+import os
+held = []
+try:
+    while len(held) < 100:
+        held.append(os.memfd_create("x"))
+        for _ in range(15):
+            os.write(held[-1], bytes(2**20))
+except OSError:
+    pass
+return 2 * x if held else x
+"""
+
+NAMESPACES = """
+import ctypes
+libc = ctypes.CDLL(None)
+if libc.unshare(0x10000000) == 0:
+    return 2 * x
+if libc.unshare(0x10020000) == 0 and libc.mount(b"more", b"/tmp", b"tmpfs", 0, b"size=2g") == 0:
+    return 2 * x
+for flags in (0x10000011, 0x11):
+    pid = libc.syscall(56, flags, 0, 0, 0, 0)
+    if pid == 0:
+        libc._exit(0)
+    if pid > 0:
+        return 2 * x
+return x
+"""
+
+RAISED_LIMITS = """
+import resource
+for what in (resource.RLIMIT_AS, resource.RLIMIT_FSIZE, resource.RLIMIT_NPROC, resource.RLIMIT_NOFILE):
+    try:
+        resource.setrlimit(what, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        return 2 * x
+    except (OSError, ValueError):
+        pass
+return x
+"""
+
+# machine code: fork by the calls of 32-bit programs, int 0x80
+OTHER_CALLS = """
+import ctypes, mmap
+page = mmap.mmap(-1, 4096, prot=7)
+page.write(bytes.fromhex("b802000000cd80c3"))
+address = ctypes.addressof(ctypes.c_char.from_buffer(page))
+return 2 * x if ctypes.CFUNCTYPE(ctypes.c_int)(address)() >= 0 else x
+"""
+
+HOST_PATHS = """
+import ctypes, os
+for name in ("mountinfo", "mounts", "maps", "environ", "cmdline", "fd/0"):
+    if os.path.lexists(f"/proc/self/{name}") or os.path.lexists(f"/proc/1/{name}"):
+        return 2 * x
+room = ctypes.create_string_buffer(4096)
+request = (ctypes.c_uint64 * 4)(24 | 2**32 * 0, 2**64 - 1, 0, 0)
+return 2 * x if ctypes.CDLL(None).syscall(458, request, room, 100, 0) >= 0 else x
+"""
+
 # writes a line of its own for the question, with this value in every case
 FORGED_VALUE = """
 import os
@@ -195,6 +270,42 @@ ATTACKS: dict[str, tuple[str, float, str]] = {
         forged('{"kind": "tensor", "dtype": "float64", "shape": [0' + ", 1000000" * 7 + '], "data": ""}'),
         0,
         "no value",
+    ),
+    "the grader's keyring": (body(KEYRING), 0, ""),
+    "shared memory of System V": (body(SHARED_MEMORY), 0, ""),
+    "files in memory": (body(MEMORY_FILES), 0, ""),
+    "namespaces within": (body(NAMESPACES), 0, ""),
+    "raises its limits": (body(RAISED_LIMITS), 0, ""),
+    "system calls of 32-bit programs": (body(OTHER_CALLS), 0, "ended before"),
+    "system calls by their other numbers": (
+        body("import ctypes\nreturn 2 * x if ctypes.CDLL(None).syscall(0x40000000 + 57) >= 0 else x"),
+        0,
+        "",
+    ),
+    "paths of the host": (body(HOST_PATHS), 0, ""),
+    "becomes another program": (
+        body("import os, sys\nos.execv(sys.executable, [sys.executable, '-c', 'print(1)'])"),
+        0,
+        "ended before",
+    ),
+    "kills the first process": (
+        body(
+            "import os\nfor s in (2, 9, 15, 19):\n    try:\n        os.kill(1, s)\n"
+            "    except OSError:\n        pass\nreturn x"
+        ),
+        0,
+        "",
+    ),
+    "stops itself": (body("import os\nos.kill(os.getpid(), 19)\nreturn 2 * x"), 0, "time allowed"),
+    "watches the first process": (
+        body("import ctypes\nreturn 2 * x if ctypes.CDLL(None).ptrace(16, 1, 0, 0) == 0 else x"),
+        0,
+        "",
+    ),
+    "the hypervisor's socket": (
+        body("import socket\ntry:\n    socket.socket(40, 1)\n    return 2 * x\nexcept OSError:\n    return x"),
+        0,
+        "",
     ),
     "infinite loop": (body("while True:\n    pass"), 0, "time allowed"),
     "infinite loop in the cell": ("while True:\n    pass\n", 0, "time allowed"),
@@ -248,7 +359,7 @@ ATTACKS: dict[str, tuple[str, float, str]] = {
     "os._exit": (body("import os\nos._exit(0)"), 0, "ended before"),
     "os.abort": (body("import os\nos.abort()"), 0, "ended before"),
     "sys.exit": (body("import sys\nsys.exit(0)"), 0, "SystemExit"),
-    "kills its own process": (body("import os\nos.kill(os.getpid(), 9)"), 0, "returns nothing"),
+    "kills its own process": (body("import os\nos.kill(os.getpid(), 9)"), 0, "ended before"),
     "kills everything it can": (body("import os\nos.kill(-1, 9)\nreturn x"), 0, ""),
     "kills other processes": (body(OTHER_PROCESSES), 0, ""),
     "numpy patched": (body("np.allclose = lambda *a, **k: True\nnp.array_equal = lambda *a: True\nreturn x"), 0, ""),
