@@ -18,6 +18,7 @@ PAGES = {
     "train": ("Train", ":material/play_circle:"),
     "run": ("One run", ":material/description:"),
 }
+SHARED = ("preset", "loss", "find", "view")  # inputs of several pages: what is chosen on one is not meant for others
 
 
 def place(name: str) -> StreamlitPage:
@@ -30,6 +31,10 @@ def drawing(name: str) -> Callable[[], None]:
     """Draws a page; its module is imported when it is visited, for some need torch and most visits do not."""
 
     def draw() -> None:
+        if st.session_state.get("page", name) != name:
+            for key in SHARED:
+                st.session_state.pop(key, None)
+        st.session_state["page"] = name
         import_module(f"dashboard.pages.{name}").page()
 
     return draw
