@@ -12,7 +12,7 @@ from dashboard.parts.text import as_text
 from labkit.base.words import RULE, VERDICTS, with_mark
 from labkit.runs import Run
 
-WIDTHS = [0.8, 0.8, 1.2, 1.5, 1.5]  # of the columns of VERDICTS: room for their words in a narrow window
+WIDTHS = [0.7, 1.1, 0.7, 1.1, 1.4, 1.4]  # of the columns of VERDICTS: room for their words in a narrow window
 TO_TRY = (
     (
         "retrieval", "See what goes wrong", ":material/image_search:",

@@ -14,7 +14,8 @@ from dashboard.parts.text import as_text
 from labkit.base.words import RULE, VERDICTS, with_mark
 from labkit.data.papers import PAPERS, errata, pivot, tables
 from labkit.data.papers import table as rows_of
-from labkit.runs.claims import Finding, evidence
+from labkit.figures.forest import forest
+from labkit.runs.claims import Finding, evidence, limited
 
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
@@ -36,7 +37,8 @@ def page() -> None:
     show_table(key, table)
     show_errata(key, table)
     st.subheader("What our runs say about this paper's claims")
-    show_claims([finding for finding in all_findings() if finding.claim.paper == key])
+    found = [finding for finding in all_findings() if finding.claim.paper == key]
+    show_claims(with_seeds(found))
 
 
 def show_table(key: str, table: str) -> None:
@@ -91,10 +93,20 @@ def measure(row: dict[Hashable, Any]) -> str:
     return str(row["metric"]) if math.isnan(row["k"]) else f"{row['metric']}@{row['k']:g}"
 
 
+def with_seeds(found: list[Finding]) -> list[Finding]:
+    """The findings from the first seeds only, as many as the reader chooses: what would fewer have shown?"""
+    most = max((len(difference.seeds) for finding in found for difference in finding.differences), default=0)
+    if most <= 2:
+        return found
+    seeds = st.slider("Seeds that count", 2, most, most, key="seeds", help="What would fewer seeds have shown?")
+    return [limited(finding, seeds) for finding in found]
+
+
 def show_claims(findings: list[Finding]) -> None:
     """Every claim with its verdict and the evidence for that."""
     counts = {verdict: sum(finding.verdict == verdict for finding in findings) for verdict in VERDICTS}
     st.caption(", ".join(f"{with_mark(verdict)}: {count}" for verdict, count in counts.items() if count))
+    st.plotly_chart(forest(findings), key="forest")
     st.table(
         [
             {

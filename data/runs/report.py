@@ -11,9 +11,9 @@ sys.path.insert(0, str(HERE.parents[1]))
 
 from labkit.base.files import write_bytes  # noqa: E402
 from labkit.base.titles import TITLES  # noqa: E402
-from labkit.base.words import scale_of, with_interval  # noqa: E402
+from labkit.base.words import RULE, VERDICTS, scale_of, with_interval, with_mark  # noqa: E402
 from labkit.runs import Run, Variant, find_runs, table  # noqa: E402
-from labkit.runs.claims import evidence, findings  # noqa: E402
+from labkit.runs.claims import evidence, findings, surviving  # noqa: E402
 
 TOPICS = {
     "omniglot": "Omniglot: unseen characters of unseen alphabets",
@@ -73,23 +73,29 @@ def overview(runs: list[Run]) -> str:
 
 def claims(runs: list[Run]) -> str:
     """The claims table."""
+    found = list(findings(runs))
+    verdicts = [finding.verdict for finding in found]
     lines = [
         "## What the papers claim, and what we saw",
+        "",
+        ", ".join(f"{with_mark(verdict)}: {verdicts.count(verdict)}" for verdict in VERDICTS if verdict in verdicts),
         "",
         "| paper | claim | verdict | evidence |",
         "|---|---|---|---|",
     ]
-    for finding in findings(runs):
+    for finding in found:
         claim = finding.claim
         shown = "<br>".join(evidence(d) for d in finding.differences) or claim.why_not
         if finding.missing and not claim.why_not:
             groups = "; ".join(sorted({f"{c.higher} against {c.lower.title}" for c in finding.missing}))
             shown += f"{'<br>' if shown else ''}no runs yet: {groups}"
-        lines.append(f"| {claim.paper}, {claim.where} | {claim.statement} | **{finding.verdict}** | {shown} |")
+        lines.append(f"| {claim.paper}, {claim.where} | {claim.statement} | {with_mark(finding.verdict)} | {shown} |")
+    told, tested = surviving(found)
     note = (
-        "\nA claim held where the 95 % interval of every paired difference (same seeds) is on the claimed side of zero."
+        f"{RULE} What counts as equal, and how many seeds there are, was written down first: PROTOCOL.md. Of {tested} "
+        f"differences {told} are told from zero when it counts that they are many (Benjamini and Hochberg, 5 %)."
     )
-    return "\n".join(lines) + "\n" + note + "\n"
+    return "\n".join(lines) + "\n\n" + note + "\n"
 
 
 def budget(runs: list[Run]) -> str:

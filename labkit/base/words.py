@@ -7,15 +7,17 @@ import math
 RIGHT, WRONG = "✓", "✗"
 MARKS = {
     "held": RIGHT,
-    "mixed": "±",
-    "did not hold": WRONG,
+    "contradicted": WRONG,
+    "equal": "=",
+    "not resolved": "?",
     "not testable here": "–",
     "not measured yet": "…",
 }
 VERDICTS = tuple(MARKS)
 RULE = (
-    "Held: the interval lies on the claimed side of zero. Did not hold: our runs do not show the difference, which "
-    "does not prove the opposite."
+    "From the 95 % interval of the difference over seeds and a margin fixed beforehand (1 point, on emoji 2). "
+    "Held: the interval lies on the claimed side of zero. Contradicted: on the other side. Equal: within the margin, "
+    "whatever the sign. Not resolved: these seeds cannot tell."
 )
 SHARES = ("R@", "P@", "AP", "MAP", "nDCG", "MRR", "R-precision", "NMI", "recall-")
 

@@ -34,16 +34,19 @@ PANEL = (3.6, 2.9)  # inches
 
 
 def small_multiples(
-    figures: Sequence[go.Figure], titles: Sequence[str] | None = None, columns: int | None = None
+    figures: Sequence[go.Figure],
+    titles: Sequence[str] | None = None,
+    columns: int | None = None,
+    panel: tuple[float, float] = PANEL,
 ) -> Figure:
-    """One picture of several figures; the legend is drawn once, beneath."""
+    """One picture of several figures, each of panel inches; the legend is drawn once, beneath."""
     from matplotlib.figure import Figure
 
     if not figures:
         raise ValueError("figures: there must be at least one")
     columns = columns or (2 if len(figures) == 4 else min(len(figures), 3))
     rows = -(-len(figures) // columns)
-    page = Figure(figsize=(PANEL[0] * columns, PANEL[1] * rows + 0.4), dpi=90, facecolor="white")
+    page = Figure(figsize=(panel[0] * columns, panel[1] * rows + 0.4), dpi=90, facecolor="white")
     page.set_layout_engine("constrained", w_pad=0.08)
     panels: list[tuple[Any, dict[str, Any]]] = []
     looks: dict[str, set[tuple[Any, ...]]] = {}
@@ -66,13 +69,13 @@ def small_multiples(
         if shared:
             page.legend(
                 shared.values(), shared.keys(), loc="outside lower center", fontsize=9, frameon=False,
-                ncols=legend_columns(shared, PANEL[0] * columns), markerscale=scale,
+                ncols=legend_columns(shared, panel[0] * columns), markerscale=scale,
             )  # fmt: skip
     else:  # one name means different things: each panel explains its own
         for axes, labelled in panels:
             axes.legend(
                 labelled.values(), labelled.keys(), loc="upper center", bbox_to_anchor=(0.5, -0.22), fontsize=8,
-                frameon=False, ncols=legend_columns(labelled, PANEL[0]), markerscale=scale,
+                frameon=False, ncols=legend_columns(labelled, panel[0]), markerscale=scale,
             )  # fmt: skip
     if any("text" in (trace.mode or "") for fig in figures for trace in fig.data if trace.type.startswith("scatter")):
         page.draw_without_rendering()  # places are known only after the layout
@@ -80,6 +83,12 @@ def small_multiples(
             if axes.name != "3d":
                 name_points(axes, fig)
     return page
+
+
+def panel_for(fig: go.Figure) -> tuple[float, float]:
+    """Inches for a figure by itself: a long list, such as a forest plot, keeps a readable height for every line."""
+    height = fig.layout.height or 0
+    return PANEL if height <= 700 else (10.0, height / 105)
 
 
 def look_of(trace: Any, position: int) -> tuple[Any, ...]:

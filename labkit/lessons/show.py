@@ -7,7 +7,7 @@ from typing import Any
 
 from labkit.base.mode import mode
 from labkit.figures.display import caption, display_html, picture
-from labkit.figures.static import small_multiples
+from labkit.figures.static import panel_for, small_multiples
 
 
 def show(fig: Any, alt: str) -> None:
@@ -20,7 +20,7 @@ def show(fig: Any, alt: str) -> None:
     if not is_plotly(fig):
         display(picture(fig, alt))
     elif mode() == "notebook":
-        display(picture(small_multiples([fig], columns=1), alt, few_colors=True))
+        display(picture(small_multiples([fig], columns=1, panel=panel_for(fig)), alt, few_colors=True))
     elif mode() == "book":
         display_html(plotly_html(fig) + caption(alt))
     else:

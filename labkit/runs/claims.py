@@ -1,21 +1,22 @@
 """What the papers claim, tested on the recorded runs: each claim is one or more paired differences between groups.
 
-A difference is shown where its 95 % t interval over seeds lies on one side of zero. A claim held if all of its
-differences are shown with the claimed sign, is mixed if some are, and did not hold if none is: a difference that three
-seeds cannot show did not hold at this scale, which is not to say that it is false at the papers' scale.
+Each difference has a verdict of its own (verdicts.py): held, contradicted, equal within a margin, or not resolved. A
+claim that says several things at once is as good as the weakest of them. None of this says what holds at the papers'
+scale.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from labkit.base.words import is_share, signed
-from labkit.runs.compare import PairedDifference, paired_difference
+from labkit.runs.compare import PairedDifference, first_seeds, paired_difference
 from labkit.runs.run import Run
 from labkit.runs.schema import RunError
 from labkit.runs.variant import Variant
+from labkit.runs.verdicts import UNRESOLVED, margin_of, p_value, smallest_shown, survivors, verdict_of, weakest
 
 Choice = tuple[str, Mapping[str, Any]]  # a loss and its settings
 
@@ -238,8 +239,29 @@ def verdict(claim: Claim, differences: list[PairedDifference]) -> str:
         return "not testable here"
     if len(differences) < len(claim.comparisons) or any(len(d.seeds) < 3 for d in differences):
         return "not measured yet"
-    shown = sum(d.low > 0 for d in differences)
-    return "held" if shown == len(differences) else "mixed" if shown else "did not hold"
+    return weakest([judged(difference) for difference in differences])
+
+
+def limited(finding: Finding, seeds: int) -> Finding:
+    """The same finding from the first so many seeds of each difference; with two, a verdict is given all the same."""
+    fewer = tuple(first_seeds(difference, seeds) for difference in finding.differences)
+    if finding.missing or not fewer or any(len(difference.seeds) < 2 for difference in fewer):
+        return replace(finding, differences=fewer)
+    return replace(finding, differences=fewer, verdict=weakest([judged(difference) for difference in fewer]))
+
+
+def judged(difference: PairedDifference) -> str:
+    """The verdict of one difference."""
+    return verdict_of(difference.low, difference.high, margin_of(difference.group.preset, difference.metric))
+
+
+def surviving(found: Iterable[Finding]) -> tuple[int, int]:
+    """How many of all differences are told from zero once it counts that they are many, and how many there are.
+
+    Benjamini and Hochberg: of those that survive, at most one in twenty is expected to be a chance find.
+    """
+    values = [p_value(difference.differences) for finding in found for difference in finding.differences]
+    return sum(survivors(values)), len(values)
 
 
 def evidence(difference: PairedDifference) -> str:
@@ -249,5 +271,7 @@ def evidence(difference: PairedDifference) -> str:
     if len(difference.seeds) > 1:
         numbers += f" [{signed(difference.low * scale)}, {signed(difference.high * scale)}]"
     agree = f"{difference.wins} of {len(difference.seeds)} seeds"
+    if len(difference.seeds) > 1 and judged(difference) == UNRESOLVED:
+        agree += f" (a mean of ±{smallest_shown(difference.low, difference.high) * scale:.2f} would have been told)"
     sides = f"{difference.group.title} against {difference.baseline.title}"
     return f"{difference.metric} on {difference.group.preset}, {sides}: {numbers}, higher in {agree}"

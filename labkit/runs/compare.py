@@ -147,11 +147,17 @@ def paired_difference(
             f"{metric} on {split}: train one of them with a seed of the other"
         )
     values = [[chosen[side][seed].value(metric, split) for seed in seeds] for side in (ours, theirs)]
-    differences = np.subtract(*np.array(values, dtype=float))
+    return difference_of(ours, theirs, metric, seeds, np.subtract(*np.array(values, dtype=float)))
+
+
+def difference_of(
+    group: Variant, baseline: Variant, metric: str, seeds: tuple[int, ...], differences: np.ndarray
+) -> PairedDifference:
+    """The differences seed by seed, with what follows from them."""
     low, high = t_interval(differences)
     return PairedDifference(
-        group=ours,
-        baseline=theirs,
+        group=group,
+        baseline=baseline,
         metric=metric,
         seeds=seeds,
         differences=tuple(differences.tolist()),
@@ -161,6 +167,12 @@ def paired_difference(
         wins=int((differences > 0).sum()),
         losses=int((differences < 0).sum()),
     )
+
+
+def first_seeds(found: PairedDifference, count: int) -> PairedDifference:
+    """The same difference as if only its first seeds had been trained."""
+    fewer = np.array(found.differences[:count])
+    return difference_of(found.group, found.baseline, found.metric, found.seeds[:count], fewer)
 
 
 def meant(wanted: Variant | str, known: Iterable[Variant], name: str) -> Variant:

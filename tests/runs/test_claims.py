@@ -8,7 +8,7 @@ import pytest
 
 from labkit.base.words import VERDICTS
 from labkit.data import papers
-from labkit.runs.claims import CLAIMS, Claim, Comparison, evidence, findings, verdict
+from labkit.runs.claims import CLAIMS, Claim, Comparison, Finding, evidence, findings, surviving, verdict
 from labkit.runs.compare import PairedDifference
 from labkit.runs.read import find_runs
 from labkit.runs.variant import Variant
@@ -39,10 +39,16 @@ CLAIM = Claim("pnp", "Table 1", "better", (Comparison(A, B),))
     ("claim", "differences", "expected"),
     [
         (CLAIM, [difference(0.01, 0.02)], "held"),
-        (replace(CLAIM, comparisons=CLAIM.comparisons * 2), [difference(0.01, 0.02), difference(-0.01, 0.02)], "mixed"),
+        (
+            replace(CLAIM, comparisons=CLAIM.comparisons * 2),
+            [difference(0.01, 0.02), difference(-0.01, 0.02)],
+            "not resolved",
+        ),
+        (replace(CLAIM, comparisons=CLAIM.comparisons * 2), [difference(0.01, 0.02), difference(-0.01, 0.01)], "equal"),
         (replace(CLAIM, comparisons=CLAIM.comparisons * 2), [difference(0.01, 0.02)], "not measured yet"),
-        (CLAIM, [difference(-0.01, 0.02)], "did not hold"),
-        (CLAIM, [difference(-0.02, -0.01)], "did not hold"),
+        (CLAIM, [difference(-0.01, 0.02)], "not resolved"),
+        (CLAIM, [difference(-0.02, -0.01)], "contradicted"),
+        (CLAIM, [difference(-0.005, 0.008)], "equal"),
         (CLAIM, [difference(0.01, 0.02, seeds=2)], "not measured yet"),
         (CLAIM, [], "not measured yet"),
         (replace(CLAIM, why_not="no GPU"), [], "not testable here"),
@@ -57,6 +63,14 @@ def test_evidence_says_numbers_interval_and_seeds():
     assert evidence(difference(0.01, 0.03)) == (
         "R@1 on toy, a against b: +2.00 points [+1.00, +3.00], higher in 3 of 3 seeds"
     )
+    assert evidence(difference(-0.01, 0.03)).endswith("(a mean of ±2.00 would have been told)")
+
+
+def test_what_survives_many_tests_is_counted_over_all_differences():
+    clear = replace(difference(0.01, 0.03), differences=(0.0200, 0.0201, 0.0199))
+    vague = replace(difference(-0.01, 0.03), differences=(-0.02, 0.05, 0.0))
+    found = [Finding(CLAIM, (clear, vague), (), "held"), Finding(CLAIM, (vague,), (), "held")]
+    assert surviving(found) == (1, 3)
 
 
 def test_every_group_that_a_claim_names_is_made_by_the_script():

@@ -36,7 +36,7 @@ ASSIGNMENT = Assignment(
                 (1, "At least two losses × three seeds trained by the student, with the settings to do it again"),
                 (1, "Every seed's value is shown, in a table or a figure, not only means"),
                 (2, "The paired interval: mean, both ends, number of seeds (1 if unpaired or without ends)"),
-                (1, "The verdict follows from the interval, in words: held, did not hold, or the opposite"),
+                (1, "The verdict follows from the interval, in words: held, equal, not resolved, or the opposite"),
                 (1, "The control is reported with its own interval, and used in the conclusion"),
                 (
                     2,
