@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from labkit.base.paths import OWN
@@ -54,10 +56,13 @@ def run_train(args: argparse.Namespace) -> int:
 def list_presets() -> int:
     """A line a preset."""
     from labkit.runs.presets import describe, preset_names
+    from labkit.surrogates import word_config
 
     print("Presets:")
     for name in preset_names():
         print(f"  {name:22} {describe(name)}")
+    for name in word_config.word_presets():
+        print(f"  {name:22} {word_config.describe(name)}")
     print("\nTrain one with: python -m labkit train PRESET [--loss NAME] [--seed N] [--set KEY=VALUE]")
     return 0
 
@@ -88,19 +93,28 @@ def train_all(args: argparse.Namespace) -> int:
 
 def train_one(args: argparse.Namespace, seed: int) -> int:
     """One new run."""
+    from labkit.surrogates.word_config import load_word_config, word_presets
+    from labkit.surrogates.word_run import start_words
     from labkit.training.config import load_config
     from labkit.training.loop import start
 
     settings = settings_of(args)
-    config = load_config(args.preset, args.loss, settings)
-    variant = Variant(args.preset, config.loss, settings)
+    begin: Callable[..., RunRecord]
+    if args.preset in word_presets():
+        words = load_word_config(args.preset, args.loss, settings)
+        loss, begin = words.loss, partial(start_words, words)
+    else:
+        config = load_config(args.preset, args.loss, settings)
+        loss, begin = config.loss, partial(start, config)
+    variant = Variant(args.preset, loss, settings)
     folder = free_folder(args.runs / variant.run_id(seed))
     how = {"device": args.device, "keep": args.keep, "command": command_line(args, seed)}
-    return report(folder, start(config, seed, folder, variant=variant, **how))
+    return report(folder, begin(seed, folder, variant=variant, **how))
 
 
 def resume_one(args: argparse.Namespace) -> int:
     """Go on with a run."""
+    from labkit.surrogates.word_run import is_words, resume_words
     from labkit.training.loop import resume
 
     if args.preset or args.loss or args.settings or args.micro_batch:
@@ -108,7 +122,8 @@ def resume_one(args: argparse.Namespace) -> int:
     folder = Path(args.resume)
     if not folder.is_dir() and (args.runs / args.resume).is_dir():
         folder = args.runs / args.resume
-    return report(folder, resume(folder, device=args.device, threads=args.threads))
+    go_on = resume_words if is_words(folder) else resume
+    return report(folder, go_on(folder, device=args.device, threads=args.threads))
 
 
 def measured_weights(summary: Summary, select: str) -> str:

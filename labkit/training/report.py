@@ -54,6 +54,7 @@ class Report:
 def headline(summary: Summary) -> str:
     """The result in a few words; without a test, the validation classes."""
     split, found = ("test", summary.test) if summary.test else ("validation", summary.validation or {})
-    values = [(name, found.get(name)) for name in ("R@1", "MAP@R")]
-    scores = ", ".join(f"{name} {100 * value:.2f} %" for name, value in values if value is not None)
-    return f"{split} {scores}, {summary.cpu_seconds or 0.0:.0f} CPU s"
+    values = [(name, found.get(name)) for name in ("R@1", "MAP@R", "Acc", "NED")]
+    scores = [f"{name} {100 * value:.2f} %" for name, value in values if value is not None]
+    scores += [f"TED {total:.0f}"] if (total := found.get("TED")) is not None else []
+    return f"{split} {', '.join(scores)}, {summary.cpu_seconds or 0.0:.0f} CPU s"
