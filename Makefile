@@ -6,7 +6,7 @@ else
 VENV_PYTHON := .venv/bin/python
 endif
 
-.PHONY: help setup dashboard lab test bench imports notebooks book course runs lock clean
+.PHONY: help setup dashboard lab test quick bench imports notebooks book course runs lock clean
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -23,6 +23,9 @@ lab: setup  ## open JupyterLab on the notebooks
 
 test: setup  ## format, lint, type and test everything
 	@$(VENV_PYTHON) -m labkit test
+
+quick: setup  ## format, lint, type and the tests that take a minute
+	@$(VENV_PYTHON) -m labkit test --quick
 
 bench: setup  ## measure speed and memory side by side with peers
 	@$(VENV_PYTHON) -m labkit bench

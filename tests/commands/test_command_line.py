@@ -94,6 +94,10 @@ def test_options_after_test_go_to_pytest(monkeypatch):
     assert [step[0] for step in seen] == ["ruff", "ruff", "mypy", "pytest"] * 2
     assert seen[3] == ["pytest", "-k", "pnp", "-x"]
     assert "--durations=10" in seen[7]
+    assert main(["test", "--quick"]) == 0
+    files = [option for option in seen[11] if option.startswith("tests/")]
+    assert len(files) > 10
+    assert all((ROOT / name).exists() for name in files)
 
 
 def test_unknown_options_of_other_commands_are_refused(capsys):
