@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from labkit.classroom.nbgrader_pages import as_text
 from labkit.classroom.release import test_id
 
 
@@ -34,6 +35,6 @@ def enter_marks(course: Path, results: Path) -> tuple[str, int]:
             for question, (score, hint) in scores.items():
                 grade = book.find_grade(test_id(question), assignment, assignment, student)
                 grade.manual_score, grade.needs_manual_grade = score, False
-                book.find_comment(question, assignment, assignment, student).manual_comment = hint or None
+                book.find_comment(question, assignment, assignment, student).manual_comment = as_text(hint) or None
         book.db.commit()
     return assignment, len(marks)
