@@ -7,7 +7,7 @@ from labkit.base.words import MARKS, RULE, VERDICTS, axis_title, duration, scale
 
 def test_every_verdict_has_a_mark_of_its_own():
     assert len(set(MARKS.values())) == len(VERDICTS)
-    assert [with_mark(verdict) for verdict in ("held", "did not hold")] == ["✓ held", "✗ did not hold"]
+    assert [with_mark(verdict) for verdict in ("held", "contradicted")] == ["✓ held", "✗ contradicted"]
     assert "Held" in RULE
 
 
