@@ -10,7 +10,7 @@ SHORT = {
     "check": ("labkit.assignments.check", None),
     "claims": ("labkit.lessons.experiment", "claims"),
     "experiment": ("labkit.lessons.experiment", "experiment"),
-    "explore": ("labkit.explorers.explorer", "explore"),
+    "explore": ("labkit.explorers.sliders", "explore"),
     "explore_embeddings": ("labkit.explorers.embedding", "explore_embeddings"),
     "fast": ("labkit.base.mode", "fast"),
     "papers": ("labkit.data.papers", None),

@@ -45,7 +45,7 @@ import numpy as np
 import torch
 
 from labkit import losses, metrics
-from labkit.explorers.retrieval import explore_retrieval
+from labkit.explorers.lessons.start_here import explore_retrieval
 from labkit.figures import retrieval
 from labkit.figures.lessons import start_here as figures
 
@@ -134,7 +134,7 @@ for angle, loss in ((38.0, "0.048"), (42.0, "0.046")):
     assert f"{figures.measured(angle)['pair loss']:.3f}" == loss
 
 # %%
-from labkit.explorers.explorer import Control
+from labkit.explorers.sliders import Control
 
 labkit.explore(
     figures.on_the_circle,

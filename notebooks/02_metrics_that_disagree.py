@@ -121,7 +121,7 @@ labkit.predict(
 # paper's five lists. Move the cut-off, too, and see which metrics notice.
 
 # %%
-from labkit.explorers.ranking import explore_ranking
+from labkit.explorers.lessons.metrics_that_disagree import explore_ranking
 
 explore_ranking()
 
@@ -138,7 +138,7 @@ explore_ranking()
 import pandas as pd
 
 from labkit import papers
-from labkit.explorers.ranking import LISTS
+from labkit.explorers.lessons.metrics_that_disagree import LISTS
 
 printed = papers.pivot("mpa", "3").droplevel("dataset", axis=1)
 lists = {"".join(map(str, relevance)): relevance for relevance in LISTS.values()}
@@ -198,7 +198,7 @@ table.round(1)
 
 # %%
 from labkit.base.paths import RECORDED
-from labkit.explorers import arrangements
+from labkit.explorers.lessons.metrics_that_disagree import SHAPES, draw_arrangement
 from labkit.figures.lessons import metrics_that_disagree as figures
 from labkit.runs import open_run, read_embeddings, read_samples, spread
 
@@ -255,15 +255,15 @@ print("changed:", ", ".join(name for name in before if name not in same))
 # A gradient does not make it the right thing to train on. Six classes on a circle:
 
 # %%
-from labkit.explorers.explorer import Control
+from labkit.explorers.sliders import Control
 
 labkit.explore(
-    arrangements.draw,
+    draw_arrangement,
     [
-        Control("shape", "arrangement", arrangements.SHAPES, arrangements.SHAPES[1], menu=True),
+        Control("shape", "arrangement", SHAPES, SHAPES[1], menu=True),
         Control("spread", "spread (degrees)", (1.0, 2.0, 3.0, 5.0, 8.0, 15.0), 3.0),
     ],
-    [{"shape": shape} for shape in arrangements.SHAPES],
+    [{"shape": shape} for shape in SHAPES],
     "Six classes as points on a circle (drawn on rings of different radius to keep them apart). Each class in its own "
     "place: CSC, R@1 and NMI are all high. Two classes on each place: CSC is as high, R@1 is about that of a coin. Each class "
     "in four places: CSC is nearly 0 and NMI low, although nearly every nearest neighbour is of the right class.",

@@ -81,7 +81,7 @@ labkit.predict(
 # items share their places.
 
 # %%
-from labkit.explorers.explorer import Control
+from labkit.explorers.sliders import Control
 
 TAU = Control("tau", "temperature τ", (0.005, 0.01, 0.02, 0.05, 0.1, 0.2), 0.05)
 labkit.explore(

@@ -89,7 +89,7 @@ labkit.show(
 )
 
 # %%
-from labkit.explorers.explorer import Control
+from labkit.explorers.sliders import Control
 
 TAU_RANK = Control("tau_rank", "temperature τ₁", (0.1, 0.25, 0.5, 1.0, 2.0, 4.0), 1.0)
 labkit.explore(
@@ -165,7 +165,7 @@ for k in (2, 4, 8):
 # 3. an item far from all others gets no arrow, however wrong its place is ($\tau_2$ is too small for it).
 
 # %%
-from labkit.explorers.similarities import explore_similarities
+from labkit.explorers.lessons.recall_at_k import explore_similarities
 
 explore_similarities()
 

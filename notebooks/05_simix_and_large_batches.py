@@ -75,7 +75,7 @@ print(f"The trained network on all {whole['queries']} test images: recall@1 {100
 # Each virtual sample is used as a query, as a positive and as a negative. m images of a class give m(m−1)/2 pairs.
 
 # %%
-from labkit.explorers.explorer import Control
+from labkit.explorers.sliders import Control
 
 labkit.explore(
     figures.mixed_pair,

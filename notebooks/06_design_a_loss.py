@@ -44,7 +44,7 @@ labkit.start()
 import torch
 
 from labkit import losses
-from labkit.explorers.explorer import Control
+from labkit.explorers.sliders import Control
 from labkit.figures.lessons import design_a_loss as figures
 from labkit.losses.pnp import pnp_derivative
 from labkit.training.pairs import counts_of_run
@@ -258,7 +258,7 @@ print("∂L/∂R(i, S_P) ", by_pos.numpy().round(3))
 # One network with one seed proves nothing: look for what stays the same over seeds. Lesson 7 trains ten.
 
 # %%
-from labkit.explorers.designer import explore_derivatives
+from labkit.explorers.lessons.design_a_loss import explore_derivatives
 
 explore_derivatives()
 
@@ -472,7 +472,7 @@ labkit.check.pnp_dq(pnp_dq)
 # gradient is gone.
 
 # %%
-from labkit.figures.toy import train
+from labkit.training.toy import train
 
 BROKEN = {
     "right sign": lambda R: 1 / (1 + R) ** 2,

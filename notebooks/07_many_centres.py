@@ -49,11 +49,12 @@ labkit.start()
 import torch
 
 from labkit import losses
-from labkit.explorers.explorer import Control
-from labkit.figures import toy, toy_frames
+from labkit.explorers.lessons.many_centres import draw_layout, draw_training, explore_training
+from labkit.explorers.sliders import Control
+from labkit.training.toy import toy, train
 
 labkit.explore(
-    toy.layout_figure,
+    draw_layout,
     [Control("layout", "layout", ("ring", "random"), "ring", menu=True)],
     [{"layout": "ring"}, {"layout": "random"}],
     "The toy's inputs. Small marks: training classes, several clusters each. Large marks: unseen classes, one cluster "
@@ -77,8 +78,6 @@ labkit.predict(
 # random layout.
 
 # %%
-from labkit.explorers.player import explore_training
-
 explore_training()
 
 # %% [markdown]
@@ -94,7 +93,7 @@ from itertools import islice
 
 from labkit.data.samplers import BalancedBatches, batches_from
 
-data = toy.toy("ring", 0).train
+data = toy("ring", 0).train
 cluster = torch.tensor([int(c) for c in data.columns["cluster"]])
 batches = [i for _, i in islice(batches_from(BalancedBatches(data.labels, 4, 16, seed=0), 0), 8)]
 VARIANTS = {"O": {}, "Ib": {"b": 2.0}, "Ds": {}, "Dq": {"alpha": 1.0}}
@@ -122,7 +121,7 @@ print(f"Such pairs are {100 * pairs[0] / pairs[1]:.0f} % of all positive pairs."
 # %%
 SHOWN = ("pnp-o", "pnp-ib", "pnp-ds", "pnp-dq", "smooth-ap")
 labkit.explore(
-    lambda of, layout: toy_frames.during_training(of, SHOWN, layout),
+    lambda of, layout: draw_training(of, SHOWN, layout),
     [
         Control("of", "shown:", ("variance", "recall"), "variance", menu=True),
         Control("layout", "layout", ("ring", "random"), "ring", menu=True),
@@ -176,7 +175,7 @@ print("\n".join(told))
 
 # %%
 for F in (I_b, D_q):
-    before, after = toy.train(lambda e, labels, F=F: pnp(e, labels, F), seed=1).recall
+    before, after = train(lambda e, labels, F=F: pnp(e, labels, F), seed=1).recall
     print(
         f"{F.__name__}, ring, seed 1: R@1 of the unseen classes {100 * before:.0f} % before, {100 * after:.0f} % after"
     )
@@ -228,6 +227,7 @@ labkit.claims("pnp", "Fig. 6")
 # alphabets.
 
 # %%
+from labkit.base.titles import TITLES
 from labkit.figures.lessons.many_centres import drops
 
 COMPARED = ["smooth-ap", "pnp-o", "pnp-iu", "pnp-ib", "pnp-ds", "pnp-dq"]
@@ -244,7 +244,7 @@ labkit.show(
     "variants; beneath them raw pixels and the untrained network. Every seed, mean, 95 % interval.",
 )
 labkit.explore(
-    lambda metric: drops(runs, COMPARED, toy_frames.NAMES, metric),
+    lambda metric: drops(runs, COMPARED, TITLES, metric),
     [Control("metric", "metric", ("R@1", "MAP@R", "NMI", "intra"), "R@1", menu=True)],
     [{"metric": "R@1"}, {"metric": "intra"}],
     "What merging costs each loss: merged minus plain, paired by seed, as far as the runs are recorded. Left: Recall@1. "
@@ -259,9 +259,10 @@ labkit.explore(
 
 # %%
 from labkit.data import load
+from labkit.metrics import nearest
 
 fashion = load("fashion-mnist", subset="embedded").test
-pixels = toy.nearest_is_same(fashion.inputs.flatten(1), fashion.labels)
+pixels = nearest.recall_at_1(nearest.unit_rows(fashion.inputs.flatten(1).double().numpy()), fashion.labels.numpy())
 print(f"raw pixels, R@1: Fashion-MNIST's ten classes {100 * pixels:.1f} % ({len(fashion.labels)} images)", end="; ")
 print(f"Omniglot's unseen characters {100 * baseline[0].value('R@1'):.1f} %" if baseline else "Omniglot: no run yet")
 
@@ -403,7 +404,7 @@ two_centres = torch.cat([side, -side])
 turn = 2 * torch.pi * torch.arange(400) / 400
 all_round = torch.stack([turn.cos(), turn.sin()], 1)
 for name, points in (("two tight opposite centres", two_centres), ("all round", all_round)):
-    print(f"{name}: circular variance {toy.circular_variance(points):.2f}")
+    print(f"{name}: circular variance {nearest.circular_variance(nearest.unit_rows(points.numpy())):.2f}")
 
 # %% [markdown]
 # ## Can you answer these?

@@ -43,7 +43,7 @@ import pandas as pd
 import torch
 
 from labkit import losses, papers
-from labkit.explorers.explorer import Control
+from labkit.explorers.sliders import Control
 from labkit.figures.lessons import proxies as figures
 from labkit.figures.results import results
 from labkit.figures.settings import against_setting, centers_of, steps_of

@@ -225,7 +225,7 @@ for name, function in {
 # at $\gamma = 1$ it is 4.60 on CUB, more than the whole range of a cosine (E-SG-3).
 
 # %%
-from labkit.explorers.explorer import Control
+from labkit.explorers.sliders import Control
 
 OTHERS = Control("others", "other classes", tuple(figures.OTHERS), "one near, 98 far", menu=True)
 GAMMA = Control("gamma", "γ", figures.GAMMAS, 30.0)
@@ -325,7 +325,7 @@ labkit.show(
 # for the paper's Figure 3: are the classes of softmax + SGSL more compact than those of the softmax?
 
 # %%
-from labkit.explorers.sphere import explore_sphere
+from labkit.explorers.lessons.sgsl import explore_sphere
 
 explore_sphere()
 

@@ -48,7 +48,7 @@ from IPython.display import Markdown
 
 from labkit import papers
 from labkit.base.paths import RECORDED
-from labkit.explorers.explorer import Control
+from labkit.explorers.sliders import Control
 from labkit.figures.forest import forest
 from labkit.figures.lessons import reading_a_results_table as figures
 from labkit.figures.results import results

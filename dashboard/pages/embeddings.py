@@ -17,10 +17,10 @@ from labkit.explorers.columns import side_by_side
 from labkit.explorers.embedding import ExplorerData, explorer_data
 from labkit.explorers.embedding.choice import projections_of, same_samples
 from labkit.explorers.embedding.data import MOST_COLORS, Grouping
-from labkit.explorers.embedding.film import Film, read_film
 from labkit.explorers.embedding.groups import CORRECT, correctness, groupings, matching
-from labkit.explorers.embedding.streamlit import film_player
+from labkit.explorers.film.streamlit import film_player
 from labkit.runs import Run, RunError
+from labkit.runs.film import Film, read_film
 from labkit.runs.run import Stamp
 
 ALONE = "none"
@@ -176,7 +176,7 @@ def show_training(films: list[Film]) -> None:
     begin = {"step": in_url("step", 0, 10**9, None), "turn": in_url("turn", -180, 180, 45),
              "tilt": in_url("tilt", -90, 90, 35)}  # fmt: skip
     view = film_player(*films, key="film", view=begin)
-    turns = any(film.turns for film in films)
+    turns = any(film.kind == "sphere" for film in films)
     for name, value in view.items():
         if value != begin[name] and (turns or name == "step"):
             st.query_params[name] = str(value)

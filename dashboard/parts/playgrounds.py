@@ -9,8 +9,8 @@ import streamlit as st
 
 from dashboard.parts.layout import show_tabs
 from dashboard.parts.text import as_text
-from labkit.explorers.designer import PRESETS, SEEDS, curve, embedding, made, trained
 from labkit.explorers.formula import ALLOWED
+from labkit.explorers.lessons.design_a_loss import PRESETS, SEEDS, curve, embedding, made, trained
 from labkit.figures.circle import loss_arrows
 from labkit.figures.lessons.design_a_loss import ap_against_pnp, gradient_assignment
 from labkit.figures.lessons.proxies import ONE_PROXY, gradient_arrows

@@ -12,14 +12,15 @@ import streamlit as st
 
 from dashboard.parts.runs import read_all
 from dashboard.parts.text import as_text, short_names
+from labkit.explorers.film.streamlit import film_player
 from labkit.figures.comparison import shown
-from labkit.figures.moving import moving_figure
 from labkit.figures.results import training_curves
 from labkit.runs import Run, RunError, launch
+from labkit.runs.film import Film
 from labkit.runs.live import Progress, Watched, log_tail, planned_steps, progress_of, watched
 from labkit.runs.run import Stamp
 from labkit.runs.waiting import QUEUE, Queue, read_queue
-from labkit.training.moving import Moving, read_moving, source
+from labkit.training.moving import read_moving, source
 
 ICONS = {
     "waiting": "schedule", "starting": "hourglass_top", "running": "play_circle", "finished": "check_circle",
@@ -28,7 +29,8 @@ ICONS = {
 }  # fmt: skip
 COLUMNS = (4, 3, 1.5)
 LISTED = 25  # rows; a folder may hold hundreds of unfinished runs
-CURVES = 7  # lines that colours and dashes can tell apart
+CURVES = 7  # lines or classes that colours and shapes can tell apart
+MOST_POINTS = 60  # of a class in the film
 NAME = 40  # letters in a legend
 FOLLOW = "the run that is training"
 COMING = 5.0  # seconds that a new worker may take to come
@@ -157,7 +159,7 @@ def cached_rows(_run: Run, files: Stamp) -> list[dict[str, Any]]:
 
 
 @st.cache_resource(max_entries=10, show_spinner=False)
-def cached_moving(_run: Run, files: Stamp) -> Moving | str | None:
+def cached_moving(_run: Run, files: Stamp) -> Film | str | None:
     """The frames; what is wrong with them, as text; None if there are none."""
     try:
         return read_moving(_run)
@@ -221,28 +223,18 @@ def legend_names(runs: list[Run]) -> dict[str, str]:
     return {group: name if len(name) <= NAME else f"{name[:NAME]}…" for group, name in names.items()}
 
 
-@st.cache_resource(max_entries=50, show_spinner=False)
-def frame_figure(_moving: Moving, files: Stamp, frame: int) -> tuple[Any, str]:
-    """Drawn anew only when there is another frame."""
-    return moving_figure(_moving, frame)
-
-
 def show_embedding(run: Run, going: bool) -> None:
-    """The last frame while it trains; any frame afterwards."""
+    """The recorded samples as a film, up to now while it trains."""
     name = source(run)
-    files = run.stamp(name) if name else ()
-    moving = cached_moving(run, files) if name else None
-    if isinstance(moving, str):
-        st.warning(as_text(moving))
-    if not isinstance(moving, Moving) or not moving.steps:
+    film = cached_moving(run, run.stamp(name)) if name else None
+    if isinstance(film, str):
+        st.warning(as_text(film))
+    if not isinstance(film, Film):
         if going:
             st.caption("The embedding appears with the first checkpoint, for presets that record frames.")
         return
-    frame = len(moving.steps) - 1
-    if not going and frame:
-        steps = list(dict.fromkeys(moving.steps))
-        chosen = st.select_slider("Training step", steps, steps[-1], key=f"frame-{run.id}-{steps[-1]}")
-        frame = moving.steps.index(chosen)
-    fig, words = frame_figure(moving, files, frame)
-    st.plotly_chart(fig, theme=None, key="moving", alt=f"The embedding at step {moving.steps[frame]}. {words}")
-    st.caption(f"{words} {'Up to the last checkpoint.' if going else ''}")
+    film_player(film, key="moving", height=460, per_class=MOST_POINTS, classes=CURVES)
+    count = len(set(film.labels[film.unseen].tolist()))
+    drawn = "in the two main directions (PCA) of the last frame" if film.kind == "plane" else "as directions"
+    until = " Up to the last checkpoint." if going else ""
+    st.caption(f"Showing {min(count, CURVES)} of {count} unseen classes, {drawn}.{until}")

@@ -37,36 +37,7 @@ function makeControl(control, changed) {
   shown.textContent = control.menu ? "" : value();
   input.setAttribute("aria-valuetext", value());
   label.append(control.label + " ", input, " ", shown);
-  if (!control.play) return { value, box: label };
-  const box = document.createElement("span");
-  box.append(makePlayer(input), " ", label);
-  return { value, box };
-}
-
-// A button that moves a slider on by itself, from the start again when it is at its end.
-function makePlayer(slider) {
-  const button = document.createElement("button");
-  let timer = null;
-  const stop = () => {
-    clearInterval(timer);
-    timer = null;
-    button.textContent = "▶ play";
-  };
-  const move = (to) => {
-    slider.value = to;
-    slider.dispatchEvent(new Event("input"));
-  };
-  button.addEventListener("click", () => {
-    if (timer !== null) return stop();
-    if (slider.value === slider.max) move(0);
-    button.textContent = "⏸ pause";
-    timer = setInterval(() => {
-      move(Number(slider.value) + 1);
-      if (slider.value === slider.max) stop();
-    }, 400);
-  });
-  stop();
-  return button;
+  return { value, box: label };
 }
 
 function show(stage, { data, layout }) {

@@ -16,7 +16,7 @@ Floats = NDArray[np.floating]
 Whole = NDArray[np.integer]
 
 ROWS_AT_ONCE = 256  # queries whose similarities are in memory at a time
-DIGITS = 10  # of a float64 similarity: what differs by rounding alone is a tie, which the order of the rows decides
+DIGITS = 13  # of a float64 similarity: what differs by rounding alone is a tie, which the order of the rows decides
 
 
 def unit_rows(rows: Floats) -> Floats:
@@ -121,3 +121,8 @@ def csc(rows: Floats, labels: Whole) -> float:
     middle = (sizes[:, None] * centers).sum(axis=0) / len(points)
     between = float((sizes * ((centers - middle) ** 2).sum(axis=1)).sum())
     return between / within if within > 0 else float("inf")
+
+
+def circular_variance(unit: Floats) -> float:
+    """1 − ‖mean of unit rows‖: 0 where all point the same way, 1 where they cancel."""
+    return 1 - float(np.linalg.norm(unit.astype(np.float64).mean(axis=0)))

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from labkit.base.checks import check_choice
 from labkit.runs.schema import PROJECTIONS, RunError
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
     import pyarrow as pa  # type: ignore[import-untyped]
     from numpy.typing import NDArray
@@ -89,6 +90,17 @@ def read_samples(run: Run) -> pd.DataFrame:
         raise RunError(f"run {run.id}: label in samples.parquet must hold a whole number in every row")
     frame: pd.DataFrame = table.replace_schema_metadata(None).to_pandas()
     return frame
+
+
+def classes_of(samples: pd.DataFrame) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+    """A number and a name for every class; the same label means another class in another split."""
+    keys = [name for name in ("split", "label") if name in samples]
+    groups = samples.groupby(keys, dropna=False, sort=True)
+    first = groups.head(1).assign(number=groups.ngroup()).sort_values("number")
+    names = first["class_name"].astype(str) if "class_name" in first else "class " + first["label"].astype(str)
+    if names.duplicated().any() and "split" in first:
+        names = names + " (" + first["split"].astype(str) + ")"
+    return np.asarray(groups.ngroup(), np.int32), tuple(names)
 
 
 def read_projection(run: Run, name: str) -> pd.DataFrame:

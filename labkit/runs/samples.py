@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from labkit.base.files import atomic
-from labkit.data.dataset import Dataset
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from labkit.data.dataset import Dataset
 
 
-def write_samples(path: Path, parts: dict[str, Dataset]) -> None:
+def samples_frame(parts: dict[str, Dataset]) -> pd.DataFrame:
     """One row a sample, in the order of the embeddings: id, label, class name, split, and what the data set knows."""
     import pandas as pd
 
@@ -24,5 +29,10 @@ def write_samples(path: Path, parts: dict[str, Dataset]) -> None:
         )
         for split, data in parts.items()
     ]
+    return pd.concat(tables, ignore_index=True)
+
+
+def write_samples(path: Path, parts: dict[str, Dataset]) -> None:
+    """The samples as a run keeps them."""
     with atomic(path) as temporary:
-        pd.concat(tables, ignore_index=True).to_parquet(temporary, index=False, compression="zstd")
+        samples_frame(parts).to_parquet(temporary, index=False, compression="zstd")

@@ -235,7 +235,7 @@ from matplotlib.figure import Figure
 
 from labkit import losses
 from labkit.figures.style import COLORS
-from labkit.figures.toy import train
+from labkit.training.toy import train
 
 MINE = [(0.0, 0.2), (1.0, 1.0), (4.0, 0.3), (12.0, 0.05)]
 

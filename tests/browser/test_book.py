@@ -20,7 +20,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 import labkit
-from labkit.explorers.explorer import Control
+from labkit.explorers.sliders import Control
 
 x = np.linspace(-1, 1, 41)
 

@@ -11,7 +11,7 @@ from test_embedding_explorer import LASSOS, LOOKS, draw_lasso, make_data, places
 
 CELLS = (
     "import labkit\nlabkit.start()",
-    "from labkit.figures.lessons.smoothing_a_rank import smoothed_step\nfrom labkit.explorers.explorer import Control\n"
+    "from labkit.figures.lessons.smoothing_a_rank import smoothed_step\nfrom labkit.explorers.sliders import Control\n"
     "tau = Control('tau', 'temperature τ', (0.01, 0.05, 0.2), 0.05)\n"
     "labkit.explore(smoothed_step, [tau], [{'tau': 0.01}, {'tau': 0.2}], 'Steps and sigmoids.')",
     "second = labkit.explore(smoothed_step, [tau], [{'tau': 0.2}], 'The same again.')",
@@ -20,7 +20,7 @@ CELLS = (
 )
 SPACE = (
     "import labkit, plotly.graph_objects as go\nfrom labkit.figures import style\n"
-    "from labkit.explorers.explorer import Control\n"
+    "from labkit.explorers.sliders import Control\n"
     "def draw(n):\n"
     "    points = go.Scatter3d(x=[0, 1, n], y=[0, n, 1], z=[0, 1, 1], mode='markers')\n"
     "    return style.figure(points, title=f'n = {n}')\n"

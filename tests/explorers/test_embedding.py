@@ -13,11 +13,12 @@ import torch
 
 from labkit.base.paths import RECORDED
 from labkit.explorers.embedding import explore_embeddings, explorer_data
-from labkit.explorers.embedding.data import MOST_COLORS, SHAPES, Grouping, nearest, subset, with_neighbours
+from labkit.explorers.embedding.data import MOST_COLORS, Grouping, nearest, subset, with_neighbours
 from labkit.explorers.embedding.packed import places
 from labkit.explorers.embedding.picture import still
 from labkit.explorers.embedding.sheet import NO_SHEET, cut
 from labkit.explorers.embedding.widget import EmbeddingExplorer, book_page
+from labkit.explorers.packing import SHAPES
 from labkit.figures import style
 from labkit.runs.contents import read_embeddings, read_samples
 from labkit.runs.project import project, write_projection

@@ -1,25 +1,20 @@
-"""What colours stand for, what a search finds, the picture grid and the film: against the files and numpy."""
+"""What colours stand for, what a search finds, and the picture grid: against the files and numpy."""
 
 import io
-import json
 import re
 import shutil
-import struct
 from base64 import b64decode
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 from PIL import Image
 from test_embedding import FASHION, HOSTILE, OMNIGLOT, TOY, unpacked
 
-from labkit import metrics
 from labkit.explorers.embedding import explorer_data
 from labkit.explorers.embedding.choice import projections_of, same_samples
 from labkit.explorers.embedding.data import Grouping, subset
-from labkit.explorers.embedding.film import read_film
 from labkit.explorers.embedding.grid import picture_grid
 from labkit.explorers.embedding.groups import (
     CLASS,
@@ -32,11 +27,10 @@ from labkit.explorers.embedding.groups import (
 )
 from labkit.explorers.embedding.picture import still
 from labkit.figures import style
-from labkit.runs.contents import read_frames, read_samples
+from labkit.runs.contents import read_samples
 from labkit.runs.project import project
 from labkit.runs.read import read_run
 from labkit.runs.record import RunRecord
-from labkit.runs.schema import RunError
 
 MEANING = ("right", "wrong")
 
@@ -155,40 +149,3 @@ def test_a_stamp_changes_with_the_files(tmp_path):
     (run.path / "projections" / "pca.parquet").unlink()
     assert projections_of(run) == []
     assert run.stamp() != before
-
-
-@pytest.mark.parametrize(("path", "dim", "splits"), [(TOY, 2, ["train", "test"]), (FASHION, 3, ["test"])])
-def test_a_film_holds_every_frame_and_what_the_library_says_of_it(path, dim, splits):
-    film = read_film(read_run(path))
-    frames, steps = read_frames(read_run(path))
-    assert film.turns == (dim == 3)
-    assert film.steps == tuple(steps.tolist())
-    (length,) = struct.unpack_from("<I", film.packed)
-    head = json.loads(film.packed[4 : 4 + length])
-    assert (head["splits"], head["d"], head["n"]) == (splits, dim, frames.shape[1])
-    sent = np.frombuffer(film.packed, "<i2", frames.numel(), 4 + length).reshape(frames.shape) / 32_767
-    unit = torch.nn.functional.normalize(frames, dim=2)
-    np.testing.assert_allclose(sent, unit.numpy(), atol=3e-5)
-    test = torch.from_numpy(film.splits["test"])
-    labels = torch.from_numpy(film.labels).long()
-    for number in (0, 20, -1):
-        row, values = film.table[number], metrics.evaluate(frames[number][test], labels[test], ks=(1,), progress=False)
-        assert row["R@1 of test (%)"] == pytest.approx(100 * values["R@1"], abs=0.06)
-        if dim == 3:
-            assert row["CSC"] == pytest.approx(metrics.csc(frames[number], labels), abs=0.006)
-        assert f"step {row['step']:,}, R@1 of" in head["words"][number]
-
-
-def test_a_run_without_frames_shows_its_last_embeddings(tmp_path):
-    run = read_run(shutil.copytree(FASHION, tmp_path / FASHION.name))
-    (run.path / "frames.safetensors").unlink()
-    assert b"after training, R@1 of test" in read_film(run).packed
-    assert read_film(read_run(OMNIGLOT)) is None
-
-
-def test_frames_of_other_samples_are_refused(tmp_path):
-    run = read_run(shutil.copytree(TOY, tmp_path / TOY.name))
-    samples = pd.read_parquet(run.path / "samples.parquet")
-    samples.iloc[:-1].to_parquet(run.path / "samples.parquet")
-    with pytest.raises(RunError, match="600 points but 599 samples"):
-        read_film(run)

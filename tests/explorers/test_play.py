@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from labkit.data import load
-from labkit.explorers import ranking
-from labkit.explorers.retrieval import QUERIES, explore_retrieval, query_items
+from labkit.explorers.lessons import metrics_that_disagree as ranking
+from labkit.explorers.lessons.start_here import QUERIES, explore_retrieval, query_items
 from labkit.figures import retrieval
 from labkit.figures.lessons.metrics_that_disagree import metrics_of_a_list
 

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 
-from labkit.explorers.explorer import Control, Explorer, thinned
+from labkit.explorers.sliders import Control, Explorer, thinned
 from labkit.figures.lessons import proxies
 
 LOSSES = tuple(proxies.LOSSES)

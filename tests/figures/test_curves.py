@@ -9,6 +9,7 @@ from labkit.figures.lessons import design_a_loss as pnp
 from labkit.figures.lessons import smoothing_a_rank as sigmoids
 from labkit.figures.lessons.metrics_that_disagree import OF_A_LIST, metrics_of_a_list, ranking_metrics
 from labkit.figures.static import small_multiples
+from labkit.training.pairs import counts_of_run
 
 
 def finite(fig):
@@ -64,7 +65,7 @@ def test_values_integrate_the_derivatives():
 
 
 def test_the_lists_of_mpa_table_3_are_reproduced_to_the_digit():
-    from labkit.explorers.ranking import LISTS
+    from labkit.explorers.lessons.metrics_that_disagree import LISTS
 
     names = {"R": "recall@k, any hit", "P": "precision@k", "MAP@R": "MAP@R", "MAP": "AP@k / k", "nDCG": "nDCG@k"}
     printed = table("mpa", "3")
@@ -79,3 +80,12 @@ def test_the_lists_of_mpa_table_3_are_reproduced_to_the_digit():
 def test_a_ranking_can_be_drawn_at_any_cut_off(relevance, k):
     fig = finite(ranking_metrics(relevance, k, 4))
     assert set(fig.data[0].y) == set(OF_A_LIST)
+
+
+def test_gradient_shares_end_at_all_and_d_rises_first():
+    R = counts_of_run("omniglot_untrained_s0", batches=2)
+    assert len(R) == 2 * 32 * 4 * 3
+    shares = {trace.name: trace.y for trace in pnp.gradient_share(R).data}
+    assert all(y[-1] == pytest.approx(100) for y in shares.values())
+    assert all((np.diff(y) >= -1e-9).all() for y in shares.values())
+    assert shares["D_q, α = 4"][30] > shares["D_q, α = 1"][30] > shares["D_s"][30] > shares["O"][30] > shares["I_b"][30]

@@ -6,7 +6,7 @@ import pytest
 
 from labkit import metrics
 from labkit.base.paths import RECORDED
-from labkit.explorers import arrangements
+from labkit.explorers.lessons import metrics_that_disagree as explorers
 from labkit.figures.lessons import metrics_that_disagree as figures
 from labkit.figures.static import small_multiples
 from labkit.losses import CATALOG
@@ -58,18 +58,17 @@ def test_recorded_losses_agree_with_themselves_over_seeds():
     assert np.isnan(spread.seeds_agreement(runs[:1], "R@1")[0])
 
 
-@pytest.mark.parametrize("shape", arrangements.SHAPES)
+@pytest.mark.parametrize("shape", explorers.SHAPES)
 @pytest.mark.parametrize("degrees", [1.0, 15.0])
 def test_arrangements_can_be_drawn(shape, degrees):
-    fig = arrangements.draw(shape, degrees)
-    assert sum(len(trace.x) for trace in fig.data) == arrangements.CLASSES * arrangements.A_CLASS
+    fig = explorers.draw_arrangement(shape, degrees)
+    assert sum(len(trace.x) for trace in fig.data) == explorers.CLASSES * explorers.A_CLASS
     small_multiples([fig])
 
 
 def test_separability_and_retrieval_say_opposite_things():
     own, shared, torn = (
-        metrics.evaluate(*arrangements.arrangement(shape, 2.0), ks=(1,), progress=False)
-        for shape in arrangements.SHAPES
+        metrics.evaluate(*explorers.arrangement(shape, 2.0), ks=(1,), progress=False) for shape in explorers.SHAPES
     )
     assert own["R@1"] == 1
     assert shared["R@1"] < 0.7
@@ -80,11 +79,11 @@ def test_separability_and_retrieval_say_opposite_things():
 
 def test_an_unknown_arrangement_is_refused():
     with pytest.raises(ValueError, match="shape"):
-        arrangements.arrangement("a heap", 1.0)
+        explorers.arrangement("a heap", 1.0)
 
 
 def test_three_recalls_over_k():
-    points, label = arrangements.arrangement(arrangements.SHAPES[0], 5.0)
+    points, label = explorers.arrangement(explorers.SHAPES[0], 5.0)
     fig = figures.recall_over_k(metrics.evaluate(points, label, ks=(1, 4, 16), progress=False), ks=(1, 4, 16))
     any_hit, capped, fraction = (np.array(trace.y) for trace in fig.data)
     assert (any_hit >= capped).all()

@@ -1,6 +1,5 @@
 """Floors, soft maxima, gate and sphere say what the losses say, at every end of their sliders."""
 
-import math
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,10 +7,8 @@ import pytest
 import torch
 from torch.nn.functional import normalize
 
-from labkit import metrics
 from labkit.base.paths import RECORDED
 from labkit.figures.lessons import sgsl
-from labkit.figures.sphere import printable, sphere
 from labkit.figures.static import small_multiples
 from labkit.losses import functional
 from labkit.losses.softmax import norm_softmax_floor
@@ -81,29 +78,3 @@ def test_separability_gives_the_rank_correlation_and_names_the_extremes():
     assert set(fig.data[-1].text) == {"softmax", "triplet"}
     assert {trace.name for trace in fig.data[:-1]} == {"softmax", "pair"}
     small_multiples([fig])
-
-
-def test_the_sphere_shows_directions_with_a_colour_and_a_symbol_of_their_own():
-    torch.manual_seed(0)
-    labels = torch.arange(60) % 10
-    points = 5 * torch.randn(60, 3)
-    names = [f"class {i}" for i in range(10)]
-    fig = sphere(points, labels, names, per_class=4, title="step 3")
-    classes = [trace for trace in fig.data if trace.mode == "markers"]
-    assert [trace.name for trace in classes] == names
-    assert len({(trace.marker.color, trace.marker.symbol) for trace in classes}) == 10
-    for number, trace in enumerate(classes):
-        found = np.stack([trace.x, trace.y, trace.z], 1)
-        np.testing.assert_allclose(found, normalize(points[labels == number][:4], dim=1).numpy(), atol=6e-4)
-    assert fig.layout.title.text == f"step 3, CSC {metrics.csc(points, labels):.1f}"
-    assert fig.layout.uirevision  # the reader's view stays
-    assert fig.layout.scene.camera.eye.x is None  # nothing that would set it back
-    axes = small_multiples([fig]).axes[0]
-    assert axes.name == "3d"
-    assert not axes.axison
-    assert math.isnan(axes.lines[0].get_data_3d()[0][25])  # circles are not joined
-
-
-def test_names_at_one_place_are_not_printed_over_each_other():
-    centers = normalize(torch.tensor([[1.0, 0, 0], [1, 0.1, 0], [0, 1, 0]]), dim=1)
-    assert printable(centers, ["a", "b", "c"]) == ["a", "", "c"]

@@ -11,19 +11,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from labkit.base.paths import RECORDED
-from labkit.explorers.embedding.packed import SHAPES as SHAPES
 from labkit.explorers.embedding.packed import pack
 from labkit.explorers.embedding.sheet import NO_SHEET, Sheet, cut, find_sheet
 from labkit.metrics.nearest import nearest as nearest_rows
 from labkit.metrics.nearest import unit_rows
-from labkit.runs.contents import read_embedding_array, read_projection, read_samples
+from labkit.runs.contents import classes_of, read_embedding_array, read_projection, read_samples
 from labkit.runs.project import stratified
 from labkit.runs.read import open_run
 from labkit.runs.run import Run
 from labkit.runs.schema import RunError
 
 if TYPE_CHECKING:
-    import pandas as pd
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float32]
@@ -140,17 +138,6 @@ def explorer_data(
         cells, sheet = cut(data.sheet, data.cells, sheet_limit)
         data = replace(data, cells=cells, sheet=sheet)
     return data
-
-
-def classes_of(samples: pd.DataFrame) -> tuple[Whole, tuple[str, ...]]:
-    """A number and a name for every class; the same label means another class in another split."""
-    keys = [name for name in ("split", "label") if name in samples]
-    groups = samples.groupby(keys, dropna=False, sort=True)
-    first = groups.head(1).assign(number=groups.ngroup()).sort_values("number")
-    names = first["class_name"].astype(str) if "class_name" in first else "class " + first["label"].astype(str)
-    if names.duplicated().any() and "split" in first:
-        names = names + " (" + first["split"].astype(str) + ")"
-    return np.asarray(groups.ngroup(), dtype=np.int32), tuple(names)
 
 
 def subset(data: ExplorerData, rows: NDArray[Any]) -> ExplorerData:

@@ -1,19 +1,16 @@
 """The points of an explorer as the bytes that a page gets: as few as can be, for a page may have 60,000 of them.
 
-First the length of a JSON head (four bytes), then the head, then the arrays that it lists. Classes are named once;
-groups and cells are numbers of one, two or four bytes; of an id only what differs from the one before; and of many
-points the coordinates are whole numbers of two bytes.
+Classes are named once; groups and cells are numbers of one, two or four bytes; of an id there is only what differs from
+the one before; and of many points the coordinates are whole numbers of two bytes.
 """
 
 from __future__ import annotations
 
-import json
-import struct
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from labkit.figures.style import COLORS, MARKERS
+from labkit.explorers.packing import joined, looks, smallest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,14 +19,13 @@ if TYPE_CHECKING:
 
     from labkit.explorers.embedding.data import ExplorerData
 
-SHAPES = (*MARKERS, "triangle-down", "circle-open", "square-open")
 MANY = 20_000  # points; from here on a coordinate is one of 65,536 steps: a hundredth of a pixel in the first view
 STEPS = 2**16 - 1
 
 
 def pack(data: ExplorerData) -> bytes:
     """Head and arrays."""
-    number, grouping = range(len(data.colors.names)), data.grouping
+    grouping = data.grouping
     shared, rest = folded(data.ids)
     low, step, whole = quantised(data.xy)
     arrays: dict[str, NDArray[Any]] = {
@@ -41,20 +37,12 @@ def pack(data: ExplorerData) -> bytes:
         arrays["groups"] = smallest(grouping.numbers)
     head = {
         "title": data.title, "subtitle": data.subtitle, "n": len(data), "ids": rest, "classes": data.classes,
-        "colors": [COLORS[k % len(COLORS)] for k in number] if data.colored else None,
-        "shapes": [SHAPES[k] for k in number] if data.colored else None,
+        **(looks(range(len(data.colors.names))) if data.colored else {"colors": None, "shapes": None}),
         "size": data.sheet.size, "columns": data.sheet.columns, "k": data.near.shape[1],
         "grouped": {"by": grouping.by, "names": grouping.names} if grouping else None,
         "grid": {"low": low, "step": step} if len(data) >= MANY else None,
     }  # fmt: skip
     return joined(head, arrays)
-
-
-def joined(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> bytes:
-    """Length of the head, the head with a list of the arrays, the arrays."""
-    listed = {"arrays": [[name, array.dtype.str[1:], array.size] for name, array in arrays.items()]}
-    text = json.dumps(head | listed, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace")
-    return struct.pack("<I", len(text)) + text + b"".join(array.tobytes() for array in arrays.values())
 
 
 def places(data: ExplorerData) -> NDArray[np.float64]:
@@ -69,12 +57,6 @@ def quantised(xy: NDArray[np.float32]) -> tuple[list[float], list[float], NDArra
     low, high = exact.min(axis=0), exact.max(axis=0)
     step = np.where(high > low, (high - low) / STEPS, 1.0)
     return low.tolist(), step.tolist(), np.rint((exact - low) / step).astype(np.uint16)
-
-
-def smallest(numbers: NDArray[Any]) -> NDArray[Any]:
-    """Whole numbers, 0 or above, in as few bytes as hold the largest."""
-    largest = int(numbers.max()) if numbers.size else 0
-    return numbers.astype(np.uint8 if largest < 2**8 else np.uint16 if largest < 2**16 else np.uint32)
 
 
 def folded(ids: Sequence[str]) -> tuple[NDArray[np.uint8], list[str]]:

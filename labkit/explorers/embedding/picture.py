@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from labkit.explorers.embedding.data import SHAPES, ExplorerData
+from labkit.explorers.embedding.data import ExplorerData
 from labkit.explorers.embedding.sheet import NO_SHEET
+from labkit.explorers.packing import SHAPES
 from labkit.figures.static import SHAPES as MARKS
 from labkit.figures.static import TEXT
 from labkit.figures.style import COLORS

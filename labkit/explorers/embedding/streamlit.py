@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from labkit.explorers.columns import side_by_side
 from labkit.explorers.embedding.data import ExplorerData, nearest
 from labkit.explorers.embedding.groups import matching
-from labkit.explorers.hosts import EMBEDDING, FILM, streamlit_blob, streamlit_component
-
-if TYPE_CHECKING:
-    from labkit.explorers.embedding.film import Film
+from labkit.explorers.hosts import EMBEDDING, streamlit_blob, streamlit_component
 
 LEAST = 370  # pixels of a panel beside another
 
@@ -74,38 +69,3 @@ def part(key: str, number: int) -> str:
 def selection_key(key: str) -> str:
     """Where the selection is kept in `st.session_state`."""
     return f"{key}.selected"
-
-
-def film_player(*films: Film, key: str, view: dict[str, int | None], height: int = 520) -> dict[str, int | None]:
-    """Show the training of one run, or of several side by side that go and turn together; returns step, turn, tilt.
-
-    view: where it begins, a step (None: the last) and the two angles of a sphere in degrees. What the reader changes
-    is kept in `st.session_state[f"{key}.view"]`; playing and dragging need no answer from here.
-    """
-    import streamlit as st
-
-    player, blob = streamlit_component(FILM), streamlit_blob()
-    kept = f"{key}.view"
-    now: dict[str, int | None] = st.session_state.setdefault(kept, view)
-    with st.container(gap=None):
-        for number, (film, column) in enumerate(zip(films, side_by_side(f"{key}-panels", len(films), LEAST))):
-            with column:
-                player(
-                    key=part(key, number),
-                    data={"films": film.digest, "height": height, "group": key, **now},
-                    on_view_change=lambda number=number: take_view(key, number),
-                )
-        for number, film in enumerate(films):
-            blob(key=f"{part(key, number)}.film", data=film.digest.encode() + film.reel)
-    return dict(st.session_state[kept])
-
-
-def take_view(key: str, number: int) -> None:
-    """What was set in one film holds for all."""
-    import streamlit as st
-
-    found = st.session_state[part(key, number)].get("view") or {}
-    whole = {
-        name: value for name, value in found.items() if isinstance(value, int) and name in ("step", "turn", "tilt")
-    }
-    st.session_state[f"{key}.view"] = st.session_state[f"{key}.view"] | whole

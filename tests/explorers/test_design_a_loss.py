@@ -9,10 +9,19 @@ import numpy as np
 import pytest
 import torch
 
-from labkit.explorers import designer
-from labkit.explorers.designer import AT, PRESETS, Designer, curve, explore_derivatives, made, side_by_side, three
 from labkit.explorers.formula import FormulaError, parse
-from labkit.figures import toy
+from labkit.explorers.lessons import design_a_loss as designer
+from labkit.explorers.lessons.design_a_loss import (
+    AT,
+    PRESETS,
+    Designer,
+    curve,
+    explore_derivatives,
+    made,
+    side_by_side,
+    three,
+)
+from labkit.training import toy
 
 R = torch.linspace(0, 40, 81, dtype=torch.float64)
 

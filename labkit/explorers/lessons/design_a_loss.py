@@ -10,18 +10,19 @@ import torch
 
 from labkit import losses
 from labkit.base.mode import mode
-from labkit.explorers.explorer import Control, book_html
 from labkit.explorers.formula import Derivative, FormulaError, parse
 from labkit.explorers.live import LiveFigure, Shell
+from labkit.explorers.sliders import Control, book_html
 from labkit.figures import style
 from labkit.figures.display import caption, display_html, picture
+from labkit.figures.film import on_circles
 from labkit.figures.static import small_multiples
-from labkit.figures.toy import Trained, on_circles, train
+from labkit.training.toy import Trained, train
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-Points = tuple[tuple[float, float], ...]
+Corners = tuple[tuple[float, float], ...]  # (R, slope) of a drawn derivative
 
 PRESETS = {
     "PNP-O": "1",
@@ -70,19 +71,19 @@ def explore_derivatives() -> Designer | None:
     return live
 
 
-def three(g: str | Points, seed: int) -> tuple[go.Figure, go.Figure, go.Figure]:
+def three(g: str | Corners, seed: int) -> tuple[go.Figure, go.Figure, go.Figure]:
     """Derivative, loss and embedding."""
     loss = made(g)
     return curve(loss.derivative, "∂L/∂R", 0), curve(loss.value, "loss", 1), embedding(trained(g, seed))
 
 
-def made(g: str | Points) -> losses.FromDerivative:
+def made(g: str | Corners) -> losses.FromDerivative:
     """The loss of a formula or of points."""
     return losses.from_derivative(parse(g) if isinstance(g, str) else g)
 
 
 @lru_cache(maxsize=128)
-def trained(g: str | Points, seed: int) -> Trained:
+def trained(g: str | Corners, seed: int) -> Trained:
     """A toy network trained with it."""
     found = train(made(g), seed)
     if not torch.isfinite(found.after).all():
@@ -187,7 +188,7 @@ class Designer(Shell):
         row = widgets.HBox([texts, widgets.HBox(self.points)], layout=widgets.Layout(flex_flow="row wrap"))
         self.box = widgets.VBox([row, self.message])
 
-    def derivative(self) -> str | Points:
+    def derivative(self) -> str | Corners:
         """What the reader wants: the formula's text, or the points."""
         if self.source.value == "formula":
             return str(self.formula.value)

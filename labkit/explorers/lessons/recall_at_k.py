@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from labkit.base.mode import mode
-from labkit.explorers.explorer import Control, Explorer, explore
+from labkit.explorers.sliders import Control, Explorer, explore
 from labkit.figures.lessons.recall_at_k import GALLERY, gallery, moved_gallery
 
 ITEM, SIMILARITY = "P2", GALLERY["P2"][0]  # what can be moved first

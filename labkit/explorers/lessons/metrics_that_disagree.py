@@ -1,15 +1,23 @@
-"""A ranking to rearrange by hand, with every metric beside it."""
+"""Lesson 2: a ranking to rearrange by hand with every metric beside it, and arrangements of classes on a circle."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import torch
+from torch import Tensor
+
+from labkit import metrics
+from labkit.base.checks import check_choice
 from labkit.base.mode import mode
-from labkit.explorers.explorer import Control, explore
 from labkit.explorers.live import LiveFigure, Shell
-from labkit.figures.lessons.metrics_that_disagree import ranking_metrics
+from labkit.explorers.sliders import Control, explore
+from labkit.figures.lessons.metrics_that_disagree import ranking_metrics, separability
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 LISTS = {
     "one hit at the top": (1, 0, 0, 0, 0, 0, 0, 0, 0, 0),
@@ -86,3 +94,27 @@ class RankingExplorer(Shell):
     def draw(self) -> None:
         """All metrics of the present order."""
         self.live.draw(ranking_metrics(tuple(self.relevance), self.k.value, self.num_relevant))
+
+
+SHAPES = ("each class in its own place", "two classes share a place", "each class in four places")
+CLASSES, A_CLASS = 6, 24
+
+
+def arrangement(shape: str, spread: float, seed: int = 0) -> tuple[Tensor, Tensor]:
+    """Unit vectors (N, 2) and labels (N,): six classes, as the shape says, with an angular spread in degrees."""
+    check_choice("shape", shape, SHAPES)
+    label = torch.arange(CLASSES).repeat_interleave(A_CLASS)
+    place = {
+        SHAPES[0]: 60.0 * label,
+        SHAPES[1]: 120.0 * (label // 2),
+        SHAPES[2]: 15.0 * label + 90.0 * (torch.arange(len(label)) % 4),
+    }[shape]
+    noise = torch.randn(len(label), generator=torch.Generator().manual_seed(seed))
+    angle = torch.deg2rad(place + spread * noise)
+    return torch.stack([angle.cos(), angle.sin()], 1), label
+
+
+def draw_arrangement(shape: str, spread: float) -> go.Figure:
+    """The arrangement with its metrics."""
+    points, label = arrangement(shape, spread)
+    return separability(points, label, metrics.evaluate(points, label, ks=(1,), nmi=True, progress=False))

@@ -25,7 +25,7 @@ MOST_FRAMES = 200  # of a figure in the book
 class Control:
     """One thing to change: an argument of the figure function, what the reader calls it, and its possible values.
 
-    menu: a menu in place of a slider; play: a slider with a button that runs through its values.
+    menu: a menu in place of a slider.
     """
 
     name: str
@@ -33,7 +33,6 @@ class Control:
     values: tuple[Any, ...]
     start: Any
     menu: bool = False
-    play: bool = False
 
     def __post_init__(self) -> None:
         """The start must be among the values."""
@@ -90,8 +89,7 @@ class Explorer(Shell):
         self.live = LiveFigure(draw(**self.values()))
         for widget in self.controls.values():
             widget.observe(self.changed, "value")
-        parts = [with_player(control, self.controls[control.name]) for control in controls]
-        self.box = widgets.HBox(parts, layout=widgets.Layout(flex_flow="row wrap"))
+        self.box = widgets.HBox(list(self.controls.values()), layout=widgets.Layout(flex_flow="row wrap"))
 
     def values(self) -> dict[str, Any]:
         """The present setting."""
@@ -115,17 +113,6 @@ def make_widget(control: Control) -> Any:
     )  # fmt: skip
 
 
-def with_player(control: Control, slider: Any) -> Any:
-    """The control's widget, with a play button in front if it has one."""
-    import ipywidgets as widgets
-
-    if not control.play:
-        return slider
-    play = widgets.Play(value=slider.index, min=0, max=len(control.values) - 1, interval=400)
-    widgets.jslink((play, "value"), (slider, "index"))
-    return widgets.HBox([play, slider])
-
-
 def book_html(draw: Draw, controls: Sequence[Control]) -> str:
     """All figures of an explorer, computed beforehand, for a page without Python."""
     kept = thinned(controls)
@@ -135,12 +122,9 @@ def book_html(draw: Draw, controls: Sequence[Control]) -> str:
         fig = draw(**{control.name: value for control, value in zip(kept, setting)})
         frames[key] = json.loads(fig.to_json())
     menus = [
-        {
-            "label": c.label, "values": [c.text(v) for v in c.values], "start": c.text(c.start),
-            "menu": c.menu, "play": c.play,
-        }
+        {"label": c.label, "values": [c.text(v) for v in c.values], "start": c.text(c.start), "menu": c.menu}
         for c in kept
-    ]  # fmt: skip
+    ]
     spec = json.dumps({"controls": menus, "frames": frames}, separators=(",", ":")).replace("</", "<\\/")
     return f'<div class="labkit-explorer"><script type="application/json">{spec}</script></div>'
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from labkit.explorers.similarities import SimilarityExplorer, explore_similarities
+from labkit.explorers.lessons.recall_at_k import SimilarityExplorer, explore_similarities
 from labkit.figures.lessons.recall_at_k import GALLERY
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from labkit.base.mode import mode
-from labkit.explorers.explorer import Control, Explorer, book_html
+from labkit.explorers.sliders import Control, Explorer, book_html
 from labkit.figures.display import caption, display_html, picture
 from labkit.figures.retrieval import Gallery, page, retrieved
 

@@ -7,9 +7,9 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from labkit.explorers import explorer as module
-from labkit.explorers.explorer import Control, Explorer, book_html, explore, thinned
+from labkit.explorers import sliders as module
 from labkit.explorers.live import LiveFigure, spec
+from labkit.explorers.sliders import Control, Explorer, book_html, explore, thinned
 from labkit.figures import style
 from labkit.lessons import show as showing
 

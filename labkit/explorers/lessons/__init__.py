@@ -1,0 +1,1 @@
+"""Explorers of the lessons; a file has the name of its lesson."""
