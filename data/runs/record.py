@@ -273,7 +273,7 @@ def main() -> int:
             failed = failed or int(not passed)
             continue
         if topic == "tuned":
-            for preset in TUNED_PRESETS:
+            for preset in {row["data"] for row in search.read_table()}:
                 search.write_tuned(preset)
             continue
         if topic == "finishing":

@@ -147,8 +147,8 @@ def write_tuned(preset: str) -> None:
     best = best_trials()
     rows = [best[preset, loss] for loss in LOSSES if (preset, loss) in best]
     lines = [
-        f"# The best of up to {TRIALS} trials for each loss on {preset}'s validation classes: data/runs/trials.csv,",
-        f"# made by `python data/runs/record.py trials {preset}`.",
+        f"# The best of up to {TRIALS} trials for each loss, on the validation classes of {preset}; all are in",
+        f"# data/runs/trials.csv, made by `python data/runs/record.py trials {preset}`.",
     ]
     for row in rows:
         lines += ["", f"[{row['loss']}]"]
