@@ -64,8 +64,8 @@ def answer(question: dict[str, Any], cells: dict[str, str]) -> dict[str, Any]:
     for packed in question["cases"]:
         arguments = {key: wire.unpack(value) for key, value in packed.items()}
         try:
-            value, changed = outcome(function, arguments, question["gradient"])
-            found.append({"value": wire.pack(value), "changed": changed})
+            value, after = outcome(function, arguments, question["gradient"])
+            found.append({"value": wire.pack(value), "arguments": after})
         except NotImplementedError:
             return {"error": "not written yet", "empty": True}
         except BaseException as error:
@@ -105,23 +105,20 @@ def top_level_names(node: ast.stmt) -> set[str]:
     return {found.id for found in ast.walk(node) if isinstance(found, ast.Name) and isinstance(found.ctx, ast.Store)}
 
 
-def outcome(function: Any, arguments: dict[str, Any], gradient: list[str] | None) -> tuple[Any, bool]:
-    """What a call returns, with the gradient of its sum if that counts; and whether it changed its arguments."""
-    before = json.dumps({key: wire.pack(value) for key, value in arguments.items()})
-    if not gradient:
-        value = function(**arguments)
-        return value, before != json.dumps({key: wire.pack(item) for key, item in arguments.items()})
+def outcome(function: Any, arguments: dict[str, Any], gradient: list[str]) -> tuple[Any, dict[str, Any]]:
+    """What a call returns, with the gradient of its sum if that counts; and the arguments as they are after it."""
     leaves = {name: arguments[name].detach().clone().requires_grad_() for name in gradient}
-    value = function(**(arguments | leaves))
-    changed = before != json.dumps({key: wire.pack(item) for key, item in (arguments | leaves).items()})
-    if not isinstance(value, Tensor):
-        return value, changed
+    given = arguments | leaves
+    value = function(**given)
+    after = {key: wire.pack(item) for key, item in given.items()}
+    if not gradient or not isinstance(value, Tensor):
+        return value, after
     found: Any = [None] * len(leaves)
     if value.requires_grad:
         found = torch.autograd.grad(value.sum(), list(leaves.values()), allow_unused=True)
     slopes = [torch.zeros_like(leaf) if slope is None else slope for leaf, slope in zip(leaves.values(), found)]
     flat = slopes[0] if len(slopes) == 1 else torch.cat([slope.reshape(-1) for slope in slopes])
-    return {"value": value.detach(), "gradient": flat}, changed
+    return {"value": value.detach(), "gradient": flat}, after
 
 
 def explain(error: BaseException) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -92,11 +94,14 @@ def job(questions: Sequence[Question], code: dict[str, str], seed: int) -> bytes
     for question in questions:
         names = question.exercise.gradient
         gradient = [names] if isinstance(names, str) else list(names or ())
-        cases = [
-            {name: wire.pack(value) for name, value in case.arguments.items()} for case, _ in expected(question, seed)
-        ]
+        cases = [packed(case) for case, _ in expected(question, seed)]
         asked.append({"name": question.name, "gradient": gradient, "cases": cases})
     return wire.line({"cells": code, "questions": asked})
+
+
+def packed(case: Case) -> dict[str, Any]:
+    """The arguments of a case, as they cross."""
+    return {name: wire.pack(value) for name, value in case.arguments.items()}
 
 
 @cache
@@ -150,8 +155,10 @@ def mark(question: Question, answer: dict[str, Any] | None, present: bool, seed:
     if not isinstance(given, list) or len(given) != len(known):
         return none(ENDED["died"])
     rows, changed, first_error = [], "", ""
-    for (case, right), entry in zip(known, given):
-        value, error, touched = read_case(entry)
+    public = len(question.exercise.cases())
+    for number, ((case, right), entry) in enumerate(zip(known, given)):
+        value, error, touched = read_case(entry, packed(case))
+        error = without_message(error) if error and number >= public else error
         rows.append(Row(case.label, right, value, not error and same(right, value, question.exercise.tolerance)))
         first_error = first_error or (f"{advice(error)} (case: {case.label})" if error else "")
         changed = changed or (case.label if touched else "")
@@ -176,7 +183,7 @@ def scored(question: Question, cases: list[Case], rows: list[Row], error: str, c
     return Mark(question.name, question.points, score, error or result.hint, result.mistake, table)
 
 
-def read_case(entry: Any) -> tuple[Any, str, bool]:
+def read_case(entry: Any, sent: dict[str, Any]) -> tuple[Any, str, bool]:
     """Value, error, and whether arguments were changed, from what the child sent; it may have sent anything."""
     if not isinstance(entry, dict):
         return FAILED, "it sent something that is no answer", False
@@ -190,7 +197,16 @@ def read_case(entry: Any) -> tuple[Any, str, bool]:
         value.keys() == {"value", "gradient"} and all(isinstance(part, Tensor) for part in value.values())
     ):
         value = wire.Other("a dictionary")
-    return value, "", entry.get("changed") is True
+    return value, "", entry.get("arguments") != sent
+
+
+def without_message(error: str) -> str:
+    """An error of a hidden case: its message, or a kind that the student made, could tell what the case is."""
+    kind = error.partition(":")[0]
+    found = getattr(builtins, kind, None)
+    line = re.search(r" \(line \d{1,5} of the cell\)$", error)
+    named = isinstance(found, type) and issubclass(found, BaseException)
+    return (kind if named else "an error") + (line[0] if line else "")
 
 
 def advice(error: str) -> str:

@@ -1,6 +1,7 @@
 """The walls of the room: which system calls are refused, and that nothing of a hand-in outlives the grader."""
 
 import errno
+import json
 import os
 import platform
 import signal
@@ -15,8 +16,11 @@ import pytest
 
 from labkit.base.paths import ROOT
 from labkit.grading import seccomp, wire
+from labkit.grading.grade import expected, grade, mark, packed
 from labkit.grading.sandbox import Limits, run
+from labkit.grading.submission import Submission
 from tests.grading.attacks import body
+from tests.grading.tiny import TINY, TRIPLE
 
 pytestmark = pytest.mark.usefixtures("sandboxed")
 
@@ -167,6 +171,41 @@ def has_torch(pid):
     with suppress(OSError):
         return "libtorch_cpu" in Path(f"/proc/{pid}/maps").read_text()
     return False
+
+
+TELLS = {
+    "in a message": "raise ValueError(str(x.tolist()))",
+    "in the name of an error": "raise type('E' + str(x.tolist()), (Exception,), {})()",
+    "in a line of its own": "raise ValueError('x\\n(line 1 of the cell) ' + str(x.tolist()) + ' (line 7 of the cell)')",
+}
+
+
+@pytest.mark.parametrize("name", TELLS)
+def test_an_error_does_not_tell_what_a_hidden_case_is(name):
+    cell = body(f"if len(x) == 3 and float(x[0]) == 1:\n    return 2 * x\n{TELLS[name]}")  # the public case is right
+    question = TINY.questions[0]
+    double, _ = grade(Submission("ada", answers={"double": cell, "triple": TRIPLE}), TINY, 5).marks
+    hidden = next(case for case in question.cases(5) if case.label == "random 1")
+    secret = str(hidden.arguments["x"].tolist()[0])
+    assert double.score == 0
+    assert "It stops with" in double.hint
+    assert secret[:8] not in json.dumps(double.hint) + json.dumps(double.rows)
+
+
+def test_an_error_of_a_public_case_is_told_whole():
+    double, _ = grade(Submission("ada", answers={"double": body("raise ValueError('my words')")}), TINY, 5).marks
+    assert "my words" in double.hint
+
+
+def test_whether_arguments_were_changed_is_judged_outside():
+    question = TINY.questions[0]
+    known = expected(question, 1)
+    entries = [{"value": wire.pack(right), "arguments": packed(case)} for case, right in known]
+    entries = json.loads(json.dumps(entries))
+    assert mark(question, {"cases": entries}, True, 1).score == 10
+    for odd in ({"changed": False}, {"arguments": entries[0]["arguments"]}, {"arguments": None}):
+        last = {"value": entries[-1]["value"], **odd}
+        assert mark(question, {"cases": [*entries[:-1], last]}, True, 1).mistake == "changes its arguments"
 
 
 def test_the_filter_is_only_for_machines_that_it_knows():
