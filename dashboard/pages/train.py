@@ -15,13 +15,11 @@ from labkit.base.paths import OWN, RECORDED
 from labkit.data.files import DataError
 from labkit.losses import CATALOG
 from labkit.losses.own import is_own
-from labkit.runs.launch import enqueue
 from labkit.runs.presets import describe, preset_names
 from labkit.runs.variant import read_settings
-from labkit.runs.waiting import read_queue
 from labkit.training.config import BASELINES, Config, catalogue_options, load_config
 from labkit.training.devices import present_devices
-from labkit.training.queue import Job
+from labkit.training.queue import Job, enqueue
 from labkit.training.ready import check_data, check_loss, repair
 
 COMMON = {
@@ -193,9 +191,7 @@ def wanted(root: Path) -> list[Job]:
 def begin(root: Path, jobs: list[Job]) -> None:
     """Put the runs into the queue; the same run is not put there twice."""
     try:
-        going = [entry.arguments for entry in read_queue(root).entries if entry.state == "waiting" or entry.alive]
-        new = [(job.run_ids()[0], job.arguments()) for job in jobs if job.arguments() not in going]
-        enqueue(root, new)
+        new = enqueue(root, jobs)
     except (OSError, ValueError) as error:
         st.error(as_text(str(error)), icon=":material/error:")
         return

@@ -15,12 +15,14 @@ from dashboard.parts.text import as_text, short_names
 from labkit.explorers.film.streamlit import film_player
 from labkit.figures.comparison import shown
 from labkit.figures.results import training_curves
-from labkit.runs import Run, RunError, launch
+from labkit.runs import Run, RunError
 from labkit.runs.film import Film
-from labkit.runs.live import Progress, Watched, log_tail, planned_steps, progress_of, watched
+from labkit.runs.process import stop
 from labkit.runs.run import Stamp
-from labkit.runs.waiting import QUEUE, Queue, read_queue
+from labkit.training import queue as queue_of_runs
+from labkit.training.live import Progress, Watched, log_tail, planned_steps, progress_of, watched
 from labkit.training.moving import read_moving, source
+from labkit.training.waiting import QUEUE, Queue, read_queue
 
 ICONS = {
     "waiting": "schedule", "starting": "hourglass_top", "running": "play_circle", "finished": "check_circle",
@@ -73,15 +75,15 @@ def show_queue(root: Path, queue: Queue, everything: list[Watched]) -> None:
     words.markdown(f"**{going}** training, **{waiting}** waiting, **{len(everything) - going - waiting}** ended.")
     with clearing:
         if any(entry.state == "ended" for entry in queue.entries):
-            button("Clear ended", "clear", launch.forget_ended, root, help="Off this list; folders stay.")
+            button("Clear ended", "clear", queue_of_runs.forget_ended, root, help="Off this list; folders stay.")
     with stopping:
         if queue.working:
             about = "Stops the run that is training; what waits goes on waiting."
-            button("Stop all", "stop-all", launch.stop_queue, root, icon=":material/stop:", help=about)
+            button("Stop all", "stop-all", queue_of_runs.stop_queue, root, icon=":material/stop:", help=about)
         elif queue.stands_still and time.time() - (root / QUEUE).stat().st_mtime > COMING:
-            said = as_text(log_tail(root, launch.WORKER_LOG))
+            said = as_text(log_tail(root, queue_of_runs.WORKER_LOG))
             words.warning(f"The queue stands still. {said}", icon=":material/pause:")
-            button("Go on", "go-on", launch.go_on, root, type="primary")
+            button("Go on", "go-on", queue_of_runs.go_on, root, type="primary")
 
 
 def show_row(root: Path, each: Watched) -> None:
@@ -100,11 +102,11 @@ def show_row(root: Path, each: Watched) -> None:
         status.markdown(f"{icon} {word}")
     with doing:
         if each.waits and each.entry is not None:
-            button("Remove", f"remove-{each.entry.number}", launch.remove, root, each.entry.number)
+            button("Remove", f"remove-{each.entry.number}", queue_of_runs.remove, root, each.entry.number)
         elif each.going:
             stop_button(each, asked)
         elif each.resumable:
-            button("Resume", f"resume-{each.name}", launch.enqueue_resume, root, each.run)
+            button("Resume", f"resume-{each.name}", queue_of_runs.enqueue_resume, root, each.run)
 
 
 def stop_button(each: Watched, asked: dict[str, float]) -> None:
@@ -121,9 +123,9 @@ def stop_one(each: Watched, at_once: bool) -> None:
     """A run by the process in its run.json; one that has not written it yet by that of its entry."""
     st.session_state["asked"][each.name] = time.monotonic()
     if each.status == "running" and each.run is not None:
-        launch.stop_run(each.run, at_once)
+        queue_of_runs.stop_run(each.run, at_once)
     elif each.entry is not None:
-        launch.stop(each.entry.pid, each.entry.pid_started, at_once)
+        stop(each.entry.pid, each.entry.pid_started, at_once)
 
 
 def button(label: str, key: str, what: Callable[..., object], *arguments: object, **look: Any) -> None:

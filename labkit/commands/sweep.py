@@ -14,7 +14,11 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("preset", help="a preset of `python -m labkit train`")
     parser.add_argument("--losses", nargs="+", metavar="LOSS", help="losses, or all (default: the preset's own)")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], help="default 0 1 2")
-    parser.add_argument("--jobs", type=int, default=1, help="runs at a time (default 1)")
+    parser.add_argument("--jobs", type=int, help="runs at a time (default: one, or one on each of several GPUs)")
+    parser.add_argument(
+        "--ray", nargs="?", const="local", metavar="ADDRESS",
+        help="on a Ray cluster (its address, or none to start one on this machine)",
+    )  # fmt: skip
     add_run_options(parser)
     parser.set_defaults(run=run_sweep, goes_on=True)
 
@@ -29,4 +33,4 @@ def run_sweep(args: argparse.Namespace) -> int:
     settings = settings_of(args)
     names = [load_config(args.preset, loss, settings).loss for loss in losses]
     jobs = [Job(args.preset, loss, (seed,), settings, args.keep) for loss in names for seed in args.seeds]
-    return run_queue(jobs, args.runs, parallel=args.jobs, device=args.device, threads=args.threads)
+    return run_queue(jobs, args.runs, parallel=args.jobs, device=args.device, threads=args.threads, ray=args.ray)

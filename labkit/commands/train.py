@@ -31,6 +31,8 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, nargs="+", default=[0], help="one or several, trained one after another")
     add_run_options(parser)
     parser.add_argument("--resume", metavar="RUN", help="go on with this run (a folder or its id), and nothing else")
+    # what the queue expects of FILE.py when it starts a run
+    parser.add_argument("--loss-sha256", default="", help=argparse.SUPPRESS)
     parser.set_defaults(run=run_train)
 
 
@@ -105,7 +107,7 @@ def train_one(args: argparse.Namespace, seed: int) -> int:
         loss, begin = words.loss, partial(start_words, words)
     else:
         config = load_config(args.preset, args.loss, settings)
-        loss, begin = config.loss, partial(start, config)
+        loss, begin = config.loss, partial(start, config, loss_sha256=args.loss_sha256)
     variant = Variant(args.preset, loss, settings)
     folder = free_folder(args.runs / variant.run_id(seed))
     how = {"device": args.device, "keep": args.keep, "command": command_line(args, seed)}

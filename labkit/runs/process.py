@@ -3,53 +3,57 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
+import platform
+import signal
 
-PROC = Path("/proc")
+CLOCK = 2.0  # seconds by which the clock may have been set since
 
 
-def is_alive(pid: int, started: float | None) -> bool | None:
-    """Whether process `pid`, begun at `started`, still lives; None where the system does not tell.
+def is_alive(pid: int, started: float | None, node: str = "") -> bool | None:
+    """Whether process `pid`, begun at `started` (seconds since 1970, None: not known), lives; None: it cannot be told.
 
-    started: clock ticks since boot as Linux counts them, None on systems that do not.
+    node: the machine of the process; of another one nothing can be told.
     """
+    import psutil
+
+    if node not in ("", this_node()):
+        return None
     if pid < 1 or pid >= 2**31:
         return False
-    if not (PROC / "stat").is_file():
-        return exists(pid)
-    state, ticks = state_and_start(pid)
-    # Z and X: it has ended, and only its entry waits for the process that started it
-    return ticks is not None and state not in "ZX" and (started is None or ticks == started)
+    try:
+        process = psutil.Process(pid)
+        if process.status() in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD):  # ended, and only its entry is left
+            return False
+        return started is None or abs(process.create_time() - started) <= CLOCK
+    except psutil.NoSuchProcess:
+        return False
+    except psutil.AccessDenied:
+        return None
 
 
 def process_start(pid: int) -> float | None:
-    """When a process began, in clock ticks since boot; None where the system does not tell."""
-    return state_and_start(pid)[1]
+    """When a process began, in seconds since 1970; None for a process that is not there."""
+    import psutil
 
-
-def state_and_start(pid: int) -> tuple[str, float | None]:
-    """A process's state, as a letter, and when it began; None for a process that is not there."""
     try:
-        # the name of the program, in brackets, may itself hold blanks and brackets
-        fields = (PROC / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()
-        return fields[0], float(fields[19])
-    except (OSError, IndexError, ValueError):
-        return "X", None
+        return float(psutil.Process(pid).create_time())
+    except psutil.Error:
+        return None
 
 
-def exists(pid: int) -> bool | None:
-    """Whether some process has this pid, on systems without /proc."""
-    try:
-        import psutil  # type: ignore[import-untyped]
-    except ModuleNotFoundError:
-        if os.name == "nt":  # asking with a signal, as below, would end it there
-            return None
-    else:
-        return bool(psutil.pid_exists(pid))
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
+def this_node() -> str:
+    """The machine, so that a pid on a shared disk is not looked for on another one."""
+    return platform.node()
+
+
+def stop(pid: int, started: float | None, at_once: bool = False) -> bool:
+    """Send a signal to the process that began at `started`; False, and no signal, if it is another one or gone."""
+    # a file that leaves the start out may mean any process
+    if started is None or pid in (os.getpid(), os.getppid()) or is_alive(pid, started) is not True:
         return False
-    except PermissionError:  # somebody else's
-        return True
+    number = signal.SIGTERM if not at_once or os.name == "nt" else signal.SIGKILL
+    try:
+        os.kill(pid, number)
+    except (ProcessLookupError, PermissionError):
+        return False
     return True

@@ -101,7 +101,7 @@ def read_summary_of(path: Path) -> tuple[Summary | None, list[str]]:
 
 def was_killed(record: RunRecord) -> bool:
     """Said to be running, but its process is gone."""
-    return record.status == "running" and is_alive(record.pid, record.pid_started) is False
+    return record.status == "running" and is_alive(record.pid, record.pid_started, record.node) is False
 
 
 def open_run(reference: str | Path, *roots: Path | str) -> Run:

@@ -174,6 +174,7 @@ class RunRecord:
     ended: NeededOrNull[str | None] = None
     pid: Needed[int] = 0
     pid_started: NeededOrNull[float | None] = None
+    node: str = ""
     resumed: tuple[Resumed, ...] = ()
 
 

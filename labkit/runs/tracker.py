@@ -16,7 +16,7 @@ from typing import Any
 
 from labkit.base.errors import LabkitError
 from labkit.base.files import write_bytes, write_json
-from labkit.runs.process import process_start
+from labkit.runs.process import process_start, this_node
 from labkit.runs.record import RunRecord, Summary
 
 
@@ -57,7 +57,7 @@ class FileTracker:
         if status == "running":
             started = self.record.started or now()
             begun = process_start(os.getpid())
-            self.record = replace(self.record, started=started, pid=os.getpid(), pid_started=begun)
+            self.record = replace(self.record, started=started, pid=os.getpid(), pid_started=begun, node=this_node())
         with explained(self.folder):
             write_json(self.folder / "run.json", asdict(self.record))
 

@@ -45,10 +45,14 @@ def start(
     *,
     variant: Variant | None = None,
     command: str = "",
+    loss_sha256: str = "",
     device: str = "auto",
     keep: str = "all",
 ) -> RunRecord:
-    """Train a new run in `folder`; returns run.json's final content. variant: what was chosen, for the record."""
+    """Train a new run in `folder`; returns run.json's final content. variant: what was chosen, for the record.
+
+    loss_sha256: the checksum that the file of a loss of one's own must have, by default the one that it has.
+    """
     variant = variant or Variant(config.preset, config.loss)
     record = RunRecord(
         schema=SCHEMA,
@@ -61,7 +65,9 @@ def start(
         command=command,
         keep=keep,
         config=config,
-        loss_file=LossFile(config.loss.rpartition(":")[0], checksum(config.loss)) if is_own(config.loss) else None,
+        loss_file=LossFile(config.loss.rpartition(":")[0], loss_sha256 or checksum(config.loss))
+        if is_own(config.loss)
+        else None,
     )
     return run(config, folder, choose_device(device), record, resume=False)
 
@@ -91,7 +97,7 @@ def check_resumable(folder: Path, record: RunRecord) -> None:
     if record.status == "finished":
         raise ValueError(f"{folder} is finished; there is nothing to resume")
     other = record.status == "running" and record.pid != os.getpid()
-    if other and rank() == 0 and is_alive(record.pid, record.pid_started):
+    if other and rank() == 0 and is_alive(record.pid, record.pid_started, record.node):
         raise ValueError(f"{folder} is running, in process {record.pid}; stop that one first")
     if record.processes != world_size():
         raise ValueError(f"{folder} was made by {record.processes} processes: resume it with as many")

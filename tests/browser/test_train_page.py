@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 from labkit.base.paths import RECORDED
 from labkit.runs.process import is_alive
 from labkit.runs.read import find_runs
-from labkit.runs.waiting import read_queue
+from labkit.training.waiting import read_queue
 
 pytestmark = pytest.mark.browser
 APP = Path(__file__).parents[2] / "dashboard" / "app.py"

@@ -7,18 +7,19 @@ from pathlib import Path
 import pytest
 
 from labkit.losses import CATALOG
-from labkit.runs import launch
 from labkit.runs.presets import preset_names
 from labkit.runs.variant import Variant
-from labkit.runs.waiting import changing, read_queue
+from labkit.training import queue as queue_of_runs
 from labkit.training.config import BASELINES
+from labkit.training.job import Job
+from labkit.training.waiting import changing, read_queue
 
 
 @pytest.fixture
 def started(monkeypatch):
     """Nothing is started; the folders for which a worker was asked are listed."""
     asked = []
-    monkeypatch.setattr(launch, "go_on", asked.append)
+    monkeypatch.setattr(queue_of_runs, "go_on", asked.append)
     return asked
 
 
@@ -154,7 +155,7 @@ def test_unfinished_runs_can_be_resumed_and_their_log_is_text(page, root, starte
     opened.button(key=f"resume-{folder.name}").click().run()
     assert not opened.exception
     (entry,) = read_queue(root).entries
-    assert entry.arguments == ["--resume", str(folder)]
+    assert (entry.run, entry.resume) == (folder.name, True)
     assert started == [root]
 
 
@@ -162,7 +163,7 @@ def test_unfinished_runs_can_be_resumed_and_their_log_is_text(page, root, starte
 def test_a_finished_run_of_the_queue_shows_result_curves_and_embedding(page, root):
     (folder,) = root.iterdir()
     with changing(root) as queue:
-        queue.add(folder.name, ["toy"]).state = "ended"
+        queue.add(Job("toy", "pnp-dq"), resume=folder.name).state = "ended"
     opened = page("train")
     assert not opened.exception
     assert "Test classes: **R@1" in " ".join(each.value.replace("\\", "") for each in opened.markdown)
@@ -226,5 +227,5 @@ def test_a_device_can_be_chosen(page, root, started):
     assert opened.selectbox(key="device").options[:2] == ["auto", "cpu"]
     assert opened.code[0].value.endswith("--seed 0 --device cpu") or "--device cpu --runs" in opened.code[0].value
     opened.button(key="start").click().run()
-    assert read_queue(root).entries[0].arguments[-2:] == ["--device", "cpu"]
+    assert read_queue(root).entries[0].job.device == "cpu"
     assert page("train", device="cuda:9").selectbox(key="device").value == "auto"

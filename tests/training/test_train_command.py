@@ -20,6 +20,10 @@ from labkit.runs.record import RunRecord, Summary
 ROOT = Path(__file__).parents[2]
 
 
+def folders(root):
+    return sorted(path for path in root.iterdir() if path.is_dir())
+
+
 def test_train_without_a_preset_lists_them(capsys):
     assert main(["train"]) == 0
     shown = capsys.readouterr().out
@@ -48,15 +52,15 @@ def test_a_sweep_skips_what_is_finished_and_goes_on_after_a_failure(small_argume
     short = [*small_arguments, "steps=2", "evaluate_every=2", "frames=0"]
     command = ["sweep", "fashion-mnist", "--seeds", "0", "--runs", str(tmp_path), "--keep", "metrics", "--threads", "1"]
     assert main([*command, "--losses", "triplet", *short]) == 0
-    (first,) = tmp_path.iterdir()
+    (first,) = folders(tmp_path)
     before = (first / "run.json").stat().st_mtime_ns
     assert main([*command, "--losses", "triplet", "untrained", *short, "--jobs", "2"]) == 0
     assert "1 of 2 runs are finished already" in capfd.readouterr().out
     assert (first / "run.json").stat().st_mtime_ns == before
-    assert len(list(tmp_path.iterdir())) == 2
+    assert len(folders(tmp_path)) == 2
     assert main([*command, "--losses", "softmax", *short, "lr=1e30"]) == 1
     assert "these runs failed" in capfd.readouterr().err
-    (failed,) = [f for f in tmp_path.iterdir() if "softmax" in f.name]
+    (failed,) = [f for f in folders(tmp_path) if "softmax" in f.name]
     assert json.loads((failed / "run.json").read_text())["status"] == "failed"
 
 
@@ -169,7 +173,8 @@ def test_a_stopped_sweep_stops_its_runs_and_goes_on_later(small_arguments, tmp_p
     _, text = sweep.communicate(timeout=60)
     assert sweep.returncode == 130
     assert "goes on where it stopped" in text
-    (folder,) = tmp_path.iterdir()
+    (folder,) = folders(tmp_path)
+    assert not (tmp_path / "queue.json").exists()
     info = json.loads((folder / "run.json").read_text())
     assert info["status"] == "interrupted"
     assert not is_alive(info["pid"], info["pid_started"])

@@ -12,7 +12,7 @@ from labkit.base.typed import finite
 from labkit.runs.read import read_run
 from labkit.runs.run import Run
 from labkit.runs.schema import RunError, run_file
-from labkit.runs.waiting import Entry, Queue
+from labkit.training.waiting import Entry, Queue
 
 RESUMABLE = ("interrupted", "killed", "failed")
 TAIL = 4000  # bytes of a log that are shown
@@ -56,13 +56,15 @@ class Watched:
 
 def watched(root: Path, queue: Queue, runs: Iterable[Run]) -> list[Watched]:
     """What is in the queue, in its order, then other runs of the folder that are running or unfinished."""
-    found, latest = [], {entry.run: entry.number for entry in queue.entries if entry.state != "waiting"}
+    found = []
+    latest = {name: entry.number for entry in queue.entries if entry.state != "waiting" for name in entry.runs}
     for entry in queue.entries:
-        if entry.state == "waiting" or latest[entry.run] == entry.number:  # a resumed run is listed once
-            run = read_run(root / entry.run) if (root / entry.run / "run.json").exists() else None
-            if entry.state == "waiting" and not entry.resumes:
-                run = None  # the folder of that name is an earlier run's: this one will get another
-            found.append(Watched(root / entry.run, status_of(entry, run), run, entry))
+        for name in entry.runs:
+            if entry.state == "waiting" or latest[name] == entry.number:  # a resumed run is listed once
+                run = read_run(root / name) if (root / name / "run.json").exists() else None
+                if entry.state == "waiting" and not entry.resume:
+                    run = None  # the folder of that name is an earlier run's: this one will get another
+                found.append(Watched(root / name, status_of(entry, run), run, entry))
     listed = {each.name for each in found if each.run is not None}
     others = [run for run in runs if run.id not in listed and run.path.parent == root and not run.problems]
     return found + [Watched(run.path, run.status, run, None) for run in others if run.status in (*RESUMABLE, "running")]
