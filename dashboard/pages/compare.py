@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from dashboard.parts.layout import legend_on_top, show_tabs
-from dashboard.parts.runs import choose_preset, devices, finished_runs
+from dashboard.parts.runs import choose_preset, devices, finished_runs, is_own
 from dashboard.parts.text import as_text, figure_names, short_names
 from labkit.explorers.columns import side_by_side
 from labkit.figures.comparison import METRICS, cost_against_quality, differences, differences_to, profiles, shown
@@ -80,13 +80,15 @@ def choose(everything: list[Run]) -> Chosen | None:
     metric = middle.selectbox("Metric", available, key="metric", bind="query-params")
     order = list(table(runs, metric)["group"])
     plain = [group for group in order if ", " not in names.get(group, group)]  # with the preset's own settings
+    mine = {run.group for run in runs if is_own(run)}
+    shown_first = [group for group in order if group in plain or group in mine]
     name_of: Any = {"format_func": lambda group: names.get(group, group), "bind": "query-params"}
     baseline = right.selectbox("Baseline", order, first_baseline(order, plain), key="baseline", **name_of)
     groups = st.multiselect("Losses and settings (empty: every loss)", order, key="groups", **name_of)
     left, right = side_by_side("which", 2, 320)
-    varied = len(order) - len(plain) if plain and not groups else 0
+    varied = len(order) - len(shown_first) if plain and not groups else 0
     if varied and not left.toggle(f"Also the {varied} with settings of their own", key="varied", bind="query-params"):
-        groups = plain
+        groups = shown_first
     runs = [run for run in runs if run.group in (groups or order) or run.group == baseline]
     frame = table(runs, metric)
     say_what_is_shown(runs, frame, len(order))
@@ -132,24 +134,23 @@ def show_results(chosen: Chosen) -> None:
         legend_on_top(results(chosen.near, metric, chosen.labels)), theme=None, key="results",
         alt=f"{metric} of every configuration on test classes: seeds, mean and 95 % interval.",
     )  # fmt: skip
-    st.dataframe(
-        [
-            {
-                "configuration": chosen.names.get(group, group), "seeds": n, metric: shown(mean, metric),
-                "95 % interval": "one seed: none" if n < 2 else f"{shown(low, metric)} … {shown(high, metric)}",
-                "bootstrap": "" if n < 2 else f"{shown(blow, metric)} … {shown(bhigh, metric)}",
-                "every seed": ", ".join(shown(value, metric) for value in values),
-            }
-            for group, n, mean, low, high, blow, bhigh, values in zip(
-                *(
-                    chosen.frame[column]
-                    for column in ("group", "n", "mean", "low", "high", "bootstrap_low", "bootstrap_high", "values")
-                )
-            )
-        ],
-        hide_index=True,
-    )  # fmt: skip
+    st.dataframe(results_table(chosen), hide_index=True)
     st.caption("The percentile bootstrap is too narrow with few seeds (lesson 12); the t interval is the one to read.")
+
+
+def results_table(chosen: Chosen) -> list[dict[str, Any]]:
+    """A row for each configuration, the user's own first, then by their mean."""
+    metric, mine = chosen.metric, {run.group for run in chosen.runs if is_own(run)}
+    columns = ("group", "n", "mean", "low", "high", "bootstrap_low", "bootstrap_high", "values")
+    rows = []
+    for group, n, mean, low, high, blow, bhigh, values in zip(*(chosen.frame[name] for name in columns)):
+        row = {"configuration": chosen.names.get(group, group)} | ({"yours": "✓" * (group in mine)} if mine else {})
+        row |= {"seeds": n, metric: shown(mean, metric)}
+        row["95 % interval"] = "one seed: none" if n < 2 else f"{shown(low, metric)} … {shown(high, metric)}"
+        row["bootstrap"] = "" if n < 2 else f"{shown(blow, metric)} … {shown(bhigh, metric)}"
+        row["every seed"] = ", ".join(shown(value, metric) for value in values)
+        rows.append(row)
+    return sorted(rows, key=lambda row: not row.get("yours"))
 
 
 def show_differences(chosen: Chosen) -> None:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dashboard.parts.layout import show_tabs
 from dashboard.parts.points import show_points
-from dashboard.parts.runs import all_runs, devices, roots, warn_about_problems
+from dashboard.parts.runs import all_runs, devices, own_first, roots, warn_about_problems
 from dashboard.parts.text import as_text
 from labkit.data.files import DataError
 from labkit.explorers.columns import side_by_side
@@ -24,6 +24,7 @@ from labkit.runs.film import Film, read_film
 from labkit.runs.run import Stamp
 
 ALONE = "none"
+AT_ONCE = 10  # runs that one press of a button projects
 FIRST = ("omniglot_pnp-dq", "emoji_pnp-dq")  # groups to begin with, where there are such runs
 
 
@@ -52,7 +53,7 @@ def page() -> None:
     st.title("Embeddings")
     everything = all_runs()
     warn_about_problems(everything)
-    readable = sorted((run for run in everything if not run.problems), key=lambda run: run.id)
+    readable = own_first(run for run in everything if not run.problems)
     offered = {run.id: run for run in readable if projections_of(run)}
     absent = [run for run in readable if run.id not in offered]
     if offered:
@@ -115,15 +116,21 @@ def choose_runs(offered: dict[str, Run]) -> tuple[Run, Run | None]:
 
 
 def say_what_is_shown(data: ExplorerData, search: str, run: Run) -> None:
-    """How many points and classes match the search."""
+    """How many points and classes match the search, of how many; and that numbers of some points are not the run's."""
     kept = matching(data, search)
     count = len(data) if kept is None else int(np.isin(data.labels, kept).sum())
     classes = len(data.classes) if kept is None else len(kept)
+    tested = None if run.record.config.record.train_points else run.record.data.test
+    of = f" of {tested:,} test items" if tested else ""
     st.caption(
-        f"Showing {count:,} of {len(data):,} points, {classes} of {len(data.classes)} classes. "
+        f"Showing {count:,} of the {len(data):,} recorded points{of}, {classes} of {len(data.classes)} classes. "
         f"Made on: {as_text(devices([run]))}. Points that lie together in the plane need not be neighbours: "
         "neighbours are looked for in the embedding space."
     )
+    if data.grouping is not None and data.grouping.by == CORRECT:
+        share, result = float((data.grouping.numbers == 0).mean()), run.value("R@1")
+        whole = "" if result is None else f" The run's test R@1, among all test items, is {100 * result:.1f} %."
+        st.caption(f"Right among the points shown: {100 * share:.1f} %.{whole}")
     if kept == []:
         st.warning("No class has this in its name. Clear the search box to see all.")
 
@@ -153,15 +160,41 @@ def first_colour(data: ExplorerData, found: dict[str, Grouping | None]) -> str:
 
 def explain_absent(runs: list[Run]) -> None:
     """Runs that cannot be shown here, and what to do about them."""
-    bare = [run.id for run in runs if run.has("embeddings.safetensors")]
+    bare = [run for run in runs if run.has("embeddings.safetensors")]
     if not runs:
         return
     with st.expander(f"{len(runs):,} other runs have no points to show", icon=":material/info:"):
         if bare:
-            st.markdown(f"{len(bare)} have embeddings but no projection. These commands make one:")
-            st.code("\n".join(f"python -m labkit project {name}" for name in bare[:20]), language="bash")
-            st.caption(f"Showing {min(20, len(bare))} of {len(bare)}.")
+            st.markdown(f"{len(bare)} have embeddings but no projection to the plane: {names_of(bare)}.")
+            first = bare[:AT_ONCE]
+            if st.button(
+                f"Project {len(first)} of them" if len(bare) > 1 else "Project it", icon=":material/scatter_plot:"
+            ):
+                project_all(first)
         st.markdown(f"{len(runs) - len(bare):,} have kept no embeddings, or are not so far yet.")
+
+
+def names_of(runs: list[Run]) -> str:
+    """The first few, for a sentence."""
+    return as_text(", ".join(run.id for run in runs[:AT_ONCE])) + (" and others" if len(runs) > AT_ONCE else "")
+
+
+def project_all(runs: list[Run]) -> None:
+    """Project run after run, then show the page with them."""
+    from labkit.runs.project import project
+
+    wrong = []
+    bar = st.progress(0.0)
+    for number, run in enumerate(runs):
+        bar.progress(number / len(runs), f"{as_text(run.id)}; UMAP of the first takes a minute")
+        try:
+            project(run)
+        except (RunError, OSError) as error:
+            wrong.append(f"{run.id}: {error}")
+    for text in wrong:
+        st.error(as_text(text), icon=":material/error:")
+    if not wrong:
+        st.rerun()
 
 
 def in_url(name: str, low: int, high: int, otherwise: int | None) -> int | None:
@@ -181,7 +214,10 @@ def show_training(films: list[Film]) -> None:
         if value != begin[name] and (turns or name == "step"):
             st.query_params[name] = str(value)
     hint = " Drag to turn the sphere, or use the arrow keys." if turns else ""
-    st.caption(f"Every point is a direction, as cosine similarity sees it. Colours and shapes stand for classes.{hint}")
+    st.caption(
+        "Every point is a direction, as cosine similarity sees it. Colours and shapes stand for classes. R@1 is among "
+        f"the points shown, which are fewer than those of the run's test.{hint}"
+    )
     with st.expander("The frames as a table", icon=":material/table:"):
         for film in films:
             st.dataframe(film.table, hide_index=True, alt=f"R@1 at every recorded step of {film.title}.")

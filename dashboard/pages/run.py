@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard.parts.layout import show_tabs
-from dashboard.parts.runs import all_runs, roots, warn_about_problems
+from dashboard.parts.runs import all_runs, is_own, own_first, roots, warn_about_problems
 from dashboard.parts.text import as_text
 from labkit.figures.comparison import shown
 from labkit.figures.results import training_curves
@@ -31,12 +31,14 @@ def page() -> None:
     st.title("One run")
     runs = all_runs()
     warn_about_problems(runs)
-    readable = {run.id: run for run in sorted(runs, key=lambda run: run.id) if not run.problems}
+    readable = {run.id: run for run in own_first(run for run in runs if not run.problems)}
     if not readable:
         where = ", ".join(f"`{path}`" for path in roots())
         st.info(f"There is no run in {where}. Train one: `python -m labkit train toy`.", icon=":material/info:")
         return
-    run = readable[st.selectbox(f"Run ({len(readable)} there)", list(readable), key="run", bind="query-params")]
+    names = list(readable)
+    begin = names.index(first_run(list(readable.values())).id)
+    run = readable[st.selectbox(f"Run ({len(names)} there)", names, begin, key="run", bind="query-params")]
     st.caption(
         f"Status: **{run.status}**. Made on {as_text(run.device or 'an unknown device')} "
         f"({as_text(run.record.device_name or 'no name recorded')})."
@@ -46,6 +48,11 @@ def page() -> None:
         "Curves": show_curves, "Settings": show_settings, "Provenance": show_origin, "Files and export": show_files,
     }  # fmt: skip
     show_tabs({name: partial(show, run) for name, show in contents.items()})
+
+
+def first_run(runs: list[Run]) -> Run:
+    """The newest of the user's own, or the recorded one with the highest test R@1."""
+    return runs[0] if is_own(runs[0]) else max(runs, key=lambda run: run.value("R@1") or 0.0)
 
 
 def flat(content: dict[str, Any], prefix: str = "") -> list[dict[str, str]]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from dashboard.parts.text import as_text
+from labkit.base.paths import RECORDED
 from labkit.runs import Run, default_roots, find_runs
 from labkit.runs.read import Known
 
@@ -39,6 +41,18 @@ def read_all(where: tuple[Path, ...]) -> list[Run]:
 def all_runs() -> list[Run]:
     """Every run there is to show, with those that cannot be used."""
     return read_all(roots())
+
+
+def is_own(run: Run) -> bool:
+    """Whether it is the user's, not one of those that come with labkit."""
+    return not run.path.is_relative_to(RECORDED.resolve())
+
+
+def own_first(runs: Iterable[Run]) -> list[Run]:
+    """The user's own runs, the newest first, then the recorded ones by name."""
+    runs = sorted(runs, key=lambda run: run.id)
+    own = sorted(filter(is_own, runs), key=lambda run: run.record.started, reverse=True)
+    return [*own, *(run for run in runs if not is_own(run))]
 
 
 @st.cache_data(ttl=60, show_spinner=False)

@@ -52,6 +52,20 @@ def spoil(folder: Path) -> None:
 
 
 @pytest.fixture
+def mine(tmp_path, monkeypatch):
+    """Beside the recorded runs, one of the user's own: a loss of a file with a setting, on the preset omniglot."""
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    own = copy("omniglot", "omniglot_pnp-dq_s0", folder)
+    own = own.rename(own.with_name("omniglot_mine.py+Mine_tau=0.5_s0"))
+    info = json.loads((own / "run.json").read_text())
+    chosen = {"id": own.name, "group": own.name[:-3], "loss": "mine.py:Mine", "overrides": {"tau": "0.5"}}
+    (own / "run.json").write_text(json.dumps(info | chosen))
+    monkeypatch.setenv("LABKIT_RUNS", os.pathsep.join([str(RECORDED), str(folder)]))
+    return own.name
+
+
+@pytest.fixture
 def page(situation):
     """Open a page in this situation; errors are shown, not hidden."""
     import streamlit as st

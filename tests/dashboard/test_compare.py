@@ -87,3 +87,13 @@ def test_runs_with_settings_of_their_own_are_shown_when_asked_for(page):
     if any(toggle.key == "varied" for toggle in opened.toggle):
         opened.toggle(key="varied").set_value(True).run()
         assert len(opened.dataframe[0].value) > len(names)
+
+
+@pytest.mark.parametrize("situation", ["many"], indirect=True)
+def test_own_runs_are_listed_first_and_never_hidden(page, mine):
+    opened = page("compare", preset="omniglot")
+    assert not opened.exception
+    assert any(toggle.key == "varied" for toggle in opened.toggle)
+    shown = opened.dataframe[0].value
+    assert list(shown["yours"]) == ["✓"] + [""] * (len(shown) - 1)
+    assert "Mine" in shown["configuration"].iloc[0]

@@ -6,7 +6,6 @@ import pytest
 from labkit.base.paths import RECORDED
 from labkit.explorers.embedding import explorer_data
 from labkit.explorers.embedding.groups import CLASS, CORRECT
-from labkit.runs.project import project
 from labkit.runs.read import read_run
 
 FASHION = "fashion-mnist-3d_sgsl_label_smoothing=0.1_s0"
@@ -40,14 +39,26 @@ def test_every_run_of_a_spoilt_folder_opens_or_says_why_not(page, view):
 
 
 @pytest.mark.parametrize("situation", ["one"], indirect=True)
-def test_a_run_without_a_projection_gets_the_command(page, tmp_path):
-    folder = tmp_path / "runs" / TOY / "projections"
-    (folder / "pca.parquet").unlink()
+def test_a_run_without_a_projection_gets_one_by_a_button(page, tmp_path):
+    (tmp_path / "runs" / TOY / "projections" / "pca.parquet").unlink()
     opened = page("embeddings")
     assert not opened.exception
-    assert opened.code[0].value == f"python -m labkit project {TOY}"
-    project(read_run(folder.parent), ["pca"])
-    assert page("embeddings").selectbox(key="run").value == TOY
+    opened.button[0].click().run()
+    assert not opened.exception
+    assert opened.selectbox(key="run").value == TOY
+
+
+@many
+def test_numbers_of_some_points_do_not_look_like_the_runs(page):
+    run = read_run(RECORDED / "omniglot" / "omniglot_pnp-dq_s0")
+    opened = page("embeddings", run=run.id, colour=CORRECT)
+    assert f"of the 1,200 recorded points of {run.record.data.test:,} test items" in said(opened)
+    assert f"The run's test R@1, among all test items, is {100 * run.value('R@1'):.1f} %" in said(opened)
+    data = explorer_data(run)
+    cosines = data.embeddings @ data.embeddings.T
+    np.fill_diagonal(cosines, -np.inf)
+    right = (data.labels[cosines.argmax(axis=1)] == data.labels).mean()
+    assert f"Right among the points shown: {100 * right:.1f} %" in said(opened)
 
 
 @many
@@ -62,7 +73,7 @@ def test_the_url_restores_all_settings(page):
     assert values == {"run": FASHION, "beside": other, "projection": "pca", "colour": CORRECT}
     assert opened.text_input(key="find").value == "sandal, BOOT"
     assert opened.session_state["points.selected"] == ["test-00019", "test-00003"]
-    assert "Showing 200 of 1,000 points, 2 of 10 classes" in said(opened)
+    assert "Showing 200 of the 1,000 recorded points of 10,000 test items, 2 of 10 classes" in said(opened)
 
 
 @many

@@ -2,7 +2,9 @@
 
 import pytest
 
+from labkit.base.paths import RECORDED
 from labkit.data.papers import PAPERS, pivot, tables
+from labkit.runs import find_runs
 
 
 def test_a_run_is_shown_or_its_absence_explained(page, situation):
@@ -13,6 +15,21 @@ def test_a_run_is_shown_or_its_absence_explained(page, situation):
     else:
         assert opened.selectbox(key="run").value
         assert "Status: **" in opened.caption[0].value
+
+
+@pytest.mark.parametrize("situation", ["many"], indirect=True)
+def test_it_opens_on_the_best_run_or_on_the_newest_own(page, request):
+    best = max(find_runs(RECORDED), key=lambda run: run.value("R@1") or 0.0)
+    opened = page("run")
+    assert opened.selectbox(key="run").value in [
+        run.id for run in find_runs(RECORDED) if run.value("R@1") == best.value("R@1")
+    ]
+    mine = request.getfixturevalue("mine")
+    for name in ("run", "embeddings"):
+        opened = page(name)
+        assert not opened.exception
+        assert opened.selectbox(key="run").options[0] == mine
+    assert page("run").selectbox(key="run").value == mine
 
 
 @pytest.mark.parametrize("situation", ["many"], indirect=True)
