@@ -55,7 +55,7 @@ labkit.show(
 )
 
 whole = open_run("omniglot_recall-at-k_s0", RECORDED).summary.test
-print(f"The trained network on all {whole['queries']} test images: recall@1 {100 * whole['R@1']:.1f} %")
+print(f"The trained network on all {whole['queries']:.0f} test images: recall@1 {100 * whole['R@1']:.1f} %")
 
 # %% [markdown]
 # A small batch is an easy exam: the loss is near its floor, and little is left to learn. The real gallery is harder than

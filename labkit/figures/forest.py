@@ -70,7 +70,7 @@ def forest(findings: Iterable[Finding], reach: float = REACH) -> go.Figure:
     )
     for place, (_, difference) in enumerate(lines):
         if abs(100 * difference.mean) > reach:
-            beyond = {"x": clip(100 * difference.mean, reach), "y": -place, "showarrow": False, "yshift": 12}
+            beyond = {"x": clip(100 * difference.mean, reach), "y": 0.5 - place, "showarrow": False}
             fig.add_annotation(text=signed(100 * difference.mean), font={"size": 12}, **beyond)
     return fig
 

@@ -158,7 +158,8 @@ def scatter(axes: Axes, trace: Any, position: int) -> Any:
     if "lines" in mode:
         style = LINES.get(trace.line.dash or "solid", "-")
         width = 0.7 * (trace.line.width or 2)
-        (handle,) = axes.plot(trace.x, trace.y, color=color, linestyle=style, linewidth=width, alpha=trace.opacity or 1)
+        looks = {"color": color, "linestyle": style, "linewidth": width, "alpha": trace.opacity or 1}
+        (handle,) = axes.plot(trace.x, trace.y, **looks, solid_capstyle="butt")  # a broad line ends where it says
         if trace.fill == "tozeroy":
             axes.fill_between(trace.x, trace.y, color=color, alpha=0.3, linewidth=0)
     if "markers" in mode:
@@ -166,7 +167,8 @@ def scatter(axes: Axes, trace: Any, position: int) -> Any:
         handle = shapes if handle is None else (handle, shapes)
         for error in ("error_x", "error_y"):
             if trace[error].array is not None:
-                bars = {error.replace("error_", "") + "err": trace[error].array}
+                below = trace[error].arrayminus if trace[error].symmetric is False else trace[error].array
+                bars = {error.replace("error_", "") + "err": [below, trace[error].array]}
                 axes.errorbar(trace.x, trace.y, **bars, fmt="none", ecolor=trace[error].color or color, capsize=3)
     return handle
 
