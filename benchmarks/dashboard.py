@@ -86,15 +86,18 @@ PAGES = (
     Visit("Embeddings", "embeddings", POINTS, {"lasso → pictures": lasso, "point → neighbours": click_point}),
     Visit("Embeddings, training", SPHERE, ".film[data-frames]", {"another step": back}),
     Visit("Home", "", "text=Every claim with its evidence"),
-    Visit("Retrieval", "retrieval", "text=All queries, in this order", {
-        "next query": lambda page, _: page.get_by_role("button", name="Next").click()
-    }),
+    Visit(
+        "Retrieval",
+        "retrieval",
+        "text=All queries, in this order",
+        {"next query": lambda page, _: page.get_by_role("button", name="Next").click()},
+    ),
     Visit("Compare runs", "compare", ".js-plotly-plot", {"another metric": choose("Metric")}),
     Visit("Losses", "losses", "text=Sources", {"α of PNP": step}),
     Visit("Papers", "papers", "text=Held: the interval", {"search": search}),
     Visit("Train", "train", "text=Queue and runs", {"another loss": choose("Loss")}),
     Visit("One run", "run", ".js-plotly-plot", {"another run": choose("Run (")}),
-)  # fmt: skip
+)
 
 
 def measure(quick: bool) -> dict | None:
@@ -119,10 +122,16 @@ def measure(quick: bool) -> dict | None:
 def provenance(chromium_version: str) -> dict:
     """On what, with what and how busy it was."""
     return {
-        "machine": machine(), "chromium": chromium_version, "streamlit": version("streamlit"),
-        "plotly": version("plotly"), "runs": len(find_runs(RECORDED)), "cores": os.cpu_count(),
-        "load_before": round(os.getloadavg()[0], 1), "loop_s": loop(), "date": time.strftime("%Y-%m-%d"),
-    }  # fmt: skip
+        "machine": machine(),
+        "chromium": chromium_version,
+        "streamlit": version("streamlit"),
+        "plotly": version("plotly"),
+        "runs": len(find_runs(RECORDED)),
+        "cores": os.cpu_count(),
+        "load_before": round(os.getloadavg()[0], 1),
+        "loop_s": loop(),
+        "date": time.strftime("%Y-%m-%d"),
+    }
 
 
 def loop() -> float:
@@ -149,10 +158,14 @@ def measure_page(running: Any, visit: Visit, sheets: list[tuple[str, int]], quic
                     for doing, act in visit.acts.items() if len(warm) == repeats else ():  # by the last visitor
                         answers[doing] = [answered(visitor, process, act, again) for again in range(repeats)]
     return {
-        "page": visit.name, "cold_s": statistics.median(cold), "warm_s": statistics.median(warm),
-        "answers": {doing: statistics.median(taken) for doing, taken in answers.items()}, "payload_kb": kilobytes,
-        "pictures_kb": pictures, "all": {"cold": cold, "warm": warm} | answers,
-    }  # fmt: skip
+        "page": visit.name,
+        "cold_s": statistics.median(cold),
+        "warm_s": statistics.median(warm),
+        "answers": {doing: statistics.median(taken) for doing, taken in answers.items()},
+        "payload_kb": kilobytes,
+        "pictures_kb": pictures,
+        "all": {"cold": cold, "warm": warm} | answers,
+    }
 
 
 def answered(visitor: Visitor, process: int, act: Callable[[Any, int], None], number: int) -> float:
@@ -172,10 +185,12 @@ def table(found: dict) -> str:
     """Markdown: the pages, the sheets, the explorer, and what it was measured on."""
     facts = found["provenance"]
     lines = [
-        "Medians; seconds are CPU time of the server.", "",
+        "Medians; seconds are CPU time of the server.",
+        "",
         "| page | first content, new server (≤ 2 s) | known server (≤ 2 s) | answer (≤ 0.5 s) "
-        "| bytes besides pictures (≤ 1,500 kB) | pictures |", "|---|---|---|---|---|---|",
-    ]  # fmt: skip
+        "| bytes besides pictures (≤ 1,500 kB) | pictures |",
+        "|---|---|---|---|---|---|",
+    ]
     for row in found["pages"]:
         answers = "; ".join(f"{doing}: {marked(taken, 'answer_s')}" for doing, taken in row["answers"].items())
         lines.append(
@@ -187,10 +202,13 @@ def table(found: dict) -> str:
     for name, size in found["sprites_kb"].items():
         lines.append(f"| {name} | {marked(size, 'sheet_kb', ',.0f', 'kB')} |")
     lines += [
-        "", "The explorer on synthetic points; milliseconds and seconds of the clock, but for the last column.", "",
+        "",
+        "The explorer on synthetic points; milliseconds and seconds of the clock, but for the last column.",
+        "",
         "| points | bytes (≤ 1,500 kB) | page opened → points drawn | frame while moved | while zoomed "
-        "| lasso in the page | lasso → Python's answer | server CPU |", "|---|---|---|---|---|---|---|---|",
-    ]  # fmt: skip
+        "| lasso in the page | lasso → Python's answer | server CPU |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
     for row in found["explorer"]:
         lines.append(
             f"| {row['points']:,} | {marked(row['payload_kb'], 'payload_kb', ',.0f', 'kB')} "
@@ -198,14 +216,16 @@ def table(found: dict) -> str:
             f"| {row['lasso_ms']:.1f} ms | {row['python_s']:.2f} s | {row['cpu_s']:.2f} s |"
         )
     lines += [
-        "", f"Measured on: {facts['machine']}, {facts['cores']} cores, load {facts['load_before']} before "
+        "",
+        f"Measured on: {facts['machine']}, {facts['cores']} cores, load {facts['load_before']} before "
         f"(an empty loop of ten million took {facts['loop_s']:.2f} CPU s); "
         f"Chromium {facts['chromium']} with software rendering, Streamlit {facts['streamlit']}, plotly "
-        f"{facts['plotly']}; {facts['runs']} recorded runs; {facts['date']}.", "",
+        f"{facts['plotly']}; {facts['runs']} recorded runs; {facts['date']}.",
+        "",
         f"First content: all of the page, in a server that is up (its start takes {facts['start_cpu_s']:.2f} CPU s) "
         "and has shown nothing yet, or has shown this page before. Bytes: messages and files of a first visit, without "
         "Streamlit's own scripts, which the browser keeps.",
-    ]  # fmt: skip
+    ]
     return "\n".join(lines)
 
 

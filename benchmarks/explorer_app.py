@@ -18,11 +18,19 @@ def points(n: int) -> ExplorerData:
     spots = random.normal(scale=4, size=(CLASSES, 2))[labels] + random.normal(size=(n, 2))
     unit = random.normal(size=(n, 16)).astype(np.float32)
     return ExplorerData(
-        title=f"{n:,} points", method="pca", total=n, ids=tuple(f"test-{i:05d}" for i in range(n)),
-        xy=spots.astype(np.float32), labels=labels, classes=tuple(f"class {k}" for k in range(CLASSES)),
-        embeddings=unit / np.linalg.norm(unit, axis=1, keepdims=True), cells=np.full(n, -1, np.int32), sheet=NO_SHEET,
-        near=np.zeros((n, 0), np.int32), similarity=np.zeros((n, 0), np.float32),
-    )  # fmt: skip
+        title=f"{n:,} points",
+        method="pca",
+        total=n,
+        ids=tuple(f"test-{i:05d}" for i in range(n)),
+        xy=spots.astype(np.float32),
+        labels=labels,
+        classes=tuple(f"class {k}" for k in range(CLASSES)),
+        embeddings=unit / np.linalg.norm(unit, axis=1, keepdims=True),
+        cells=np.full(n, -1, np.int32),
+        sheet=NO_SHEET,
+        near=np.zeros((n, 0), np.int32),
+        similarity=np.zeros((n, 0), np.float32),
+    )
 
 
 st.set_page_config(layout="wide")

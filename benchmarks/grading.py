@@ -30,9 +30,15 @@ def measure(quick: bool) -> dict:
         assert all(row.score == sum(q.points for q in load(name).questions) for row in graded)
         cpu, memory = (median(getattr(row, what) for row in graded) for what in ("cpu_seconds", "memory_mb"))
         mistakes = [len(question.exercise.mistakes) for question in load(name).questions]
-        rows.append({
-            "assignment": name, "questions": len(mistakes), "mistakes": sum(mistakes), "cpu_seconds": cpu, "mb": memory,
-        })  # fmt: skip
+        rows.append(
+            {
+                "assignment": name,
+                "questions": len(mistakes),
+                "mistakes": sum(mistakes),
+                "cpu_seconds": cpu,
+                "mb": memory,
+            }
+        )
     count = 4 if quick else CLASS
     whole = graded_copies("1_metrics", count, jobs=2)
     del whole["rows"]

@@ -44,6 +44,13 @@ def regularizer(quick: bool) -> list[Row]:
     times = median_times(run)
     detail = f"{times['labkit'] * 1e3:.1f} ms against {times['peer'] * 1e3:.0f} ms; {memory}"
     return [
-        Row("regularizer", f"Eq. 3, C={classes}, K={centers}: times faster than the (CK)² matrix",
-            times["peer"] / times["labkit"], "×", 20, True, detail)
-    ]  # fmt: skip
+        Row(
+            "regularizer",
+            f"Eq. 3, C={classes}, K={centers}: times faster than the (CK)² matrix",
+            times["peer"] / times["labkit"],
+            "×",
+            20,
+            True,
+            detail,
+        )
+    ]

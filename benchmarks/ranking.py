@@ -39,11 +39,24 @@ def against_cube(quick: bool) -> list[Row]:
     detail = f"{times['labkit'] * 1e3:.1f} ms against {times['peer'] * 1e3:.0f} ms"
     used = f"{memory['labkit']:.1f} MB against {memory['peer']:.0f} MB"
     return [
-        Row("pnp-time", f"B={size}: PNP, times faster than pytorch-metric-learning", times["peer"] / times["labkit"],
-            "×", 100, True, detail),
-        Row("pnp-memory", f"B={size}: PNP, share of its extra memory", memory["labkit"] / memory["peer"], "", 1 / 50,
-            detail=used),
-    ]  # fmt: skip
+        Row(
+            "pnp-time",
+            f"B={size}: PNP, times faster than pytorch-metric-learning",
+            times["peer"] / times["labkit"],
+            "×",
+            100,
+            True,
+            detail,
+        ),
+        Row(
+            "pnp-memory",
+            f"B={size}: PNP, share of its extra memory",
+            memory["labkit"] / memory["peer"],
+            "",
+            1 / 50,
+            detail=used,
+        ),
+    ]
 
 
 def against_loop(quick: bool) -> list[Row]:
@@ -57,9 +70,16 @@ def against_loop(quick: bool) -> list[Row]:
     times = median_times(run)
     detail = f"{times['labkit'] * 1e3:.1f} ms against {times['peer'] * 1e3:.0f} ms"
     return [
-        Row("rsk-loop", f"B={size}: RS@k, times faster than a loop over queries", times["peer"] / times["labkit"], "×",
-            30, True, detail)
-    ]  # fmt: skip
+        Row(
+            "rsk-loop",
+            f"B={size}: RS@k, times faster than a loop over queries",
+            times["peer"] / times["labkit"],
+            "×",
+            30,
+            True,
+            detail,
+        )
+    ]
 
 
 def streamed(quick: bool) -> list[Row]:
@@ -77,10 +97,16 @@ def streamed(quick: bool) -> list[Row]:
     for name in list(run)[1:]:
         detail = f"{times[name] * 1e3:.0f} ms, floor {times['floor'] * 1e3:.0f} ms"
         rows += [
-            Row(f"streamed-{name}-time", f"B={size}: {name}, × the floor", times[name] / times["floor"], "×", 2.0,
-                detail=detail),
+            Row(
+                f"streamed-{name}-time",
+                f"B={size}: {name}, × the floor",
+                times[name] / times["floor"],
+                "×",
+                2.0,
+                detail=detail,
+            ),
             Row(f"streamed-{name}-memory", f"B={size}: {name}, extra memory", memory[name], "MB", 64),
-        ]  # fmt: skip
+        ]
     return rows
 
 
@@ -93,9 +119,15 @@ def simix(quick: bool) -> list[Row]:
     seconds = median_times({"simix": run})["simix"]
     mixed = size // PER_CLASS * (PER_CLASS + PER_CLASS * (PER_CLASS - 1) // 2)
     return [
-        Row("simix-memory", f"RS@k with SiMix, {size} → {mixed}: extra memory", memory, "MB", 150,
-            detail=f"{seconds:.1f} CPU s forward and backward")
-    ]  # fmt: skip
+        Row(
+            "simix-memory",
+            f"RS@k with SiMix, {size} → {mixed}: extra memory",
+            memory,
+            "MB",
+            150,
+            detail=f"{seconds:.1f} CPU s forward and backward",
+        )
+    ]
 
 
 def curves(quick: bool) -> dict:

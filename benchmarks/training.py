@@ -40,13 +40,30 @@ def two_pass(quick: bool) -> list[Row]:
     times = median_times(run)
     used = f"{memory['two']:.0f} MB against {memory['one']:.0f} MB"
     return [
-        Row("two-pass-memory", f"two passes, B={size}: share of the memory", memory["two"] / memory["one"], "", 1 / 8,
-            detail=used),
-        Row("two-pass-time", f"two passes, B={size}: × the time", times["two"] / times["one"], "×", 1.6,
-            detail=f"{times['two']:.1f} s against {times['one']:.1f} s"),
-        Row("two-pass-gradient", f"two passes, B={size}, float64: largest difference of the gradient, relative",
-            gradient_difference(size, piece), "", 1e-10),
-    ]  # fmt: skip
+        Row(
+            "two-pass-memory",
+            f"two passes, B={size}: share of the memory",
+            memory["two"] / memory["one"],
+            "",
+            1 / 8,
+            detail=used,
+        ),
+        Row(
+            "two-pass-time",
+            f"two passes, B={size}: × the time",
+            times["two"] / times["one"],
+            "×",
+            1.6,
+            detail=f"{times['two']:.1f} s against {times['one']:.1f} s",
+        ),
+        Row(
+            "two-pass-gradient",
+            f"two passes, B={size}, float64: largest difference of the gradient, relative",
+            gradient_difference(size, piece),
+            "",
+            1e-10,
+        ),
+    ]
 
 
 def gradient_difference(size: int, piece: int) -> float:

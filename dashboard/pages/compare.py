@@ -62,9 +62,13 @@ def page() -> None:
         st.warning("These runs have no test results. Choose another preset, or train one with a test.")
         return
     contents = {
-        "Results": show_results, "Differences": show_differences, "During training": show_training,
-        "All metrics": show_metrics, "Cost": show_cost, "Export": show_export,
-    }  # fmt: skip
+        "Results": show_results,
+        "Differences": show_differences,
+        "During training": show_training,
+        "All metrics": show_metrics,
+        "Cost": show_cost,
+        "Export": show_export,
+    }
     show_tabs({name: partial(show, chosen) for name, show in contents.items()})
 
 
@@ -121,9 +125,12 @@ def only_trained(runs: list[Run]) -> list[Run]:
     if not any(run.loss in BASELINES for run in runs):
         return runs
     zoomed = st.toggle(
-        "Only trained networks in the figures", value=True, key="zoom", bind="query-params",
+        "Only trained networks in the figures",
+        value=True,
+        key="zoom",
+        bind="query-params",
         help="Untrained networks and plain pixels lie far below and would press all others together.",
-    )  # fmt: skip
+    )
     return [run for run in runs if not zoomed or run.loss not in BASELINES]
 
 
@@ -131,9 +138,11 @@ def show_results(chosen: Chosen) -> None:
     """Every seed, the mean and its interval, as a figure and as a table."""
     metric = chosen.metric
     st.plotly_chart(
-        legend_on_top(results(chosen.near, metric, chosen.labels)), theme=None, key="results",
+        legend_on_top(results(chosen.near, metric, chosen.labels)),
+        theme=None,
+        key="results",
         alt=f"{metric} of every configuration on test classes: seeds, mean and 95 % interval.",
-    )  # fmt: skip
+    )
     st.dataframe(results_table(chosen), hide_index=True)
     st.caption("The percentile bootstrap is too narrow with few seeds (lesson 12); the t interval is the one to read.")
 
@@ -160,9 +169,11 @@ def show_differences(chosen: Chosen) -> None:
         st.info("Nothing shares a seed with the baseline. Choose another baseline, or train more seeds.")
         return
     st.plotly_chart(
-        differences(found, chosen.labels), theme=None, key="differences",
+        differences(found, chosen.labels),
+        theme=None,
+        key="differences",
         alt=f"Difference in {chosen.metric} to the baseline, paired by seed, with 95 % intervals.",
-    )  # fmt: skip
+    )
     st.caption("Filled: the interval leaves out zero. Hollow: the seeds there are cannot tell.")
 
 
@@ -170,18 +181,22 @@ def show_training(chosen: Chosen) -> None:
     """Curves of the best."""
     count = len(chosen.best_groups)
     st.plotly_chart(
-        legend_on_top(training_curves(chosen.best, chosen.metric, chosen.labels)), theme=None, key="curves",
+        legend_on_top(training_curves(chosen.best, chosen.metric, chosen.labels)),
+        theme=None,
+        key="curves",
         alt=f"Validation {chosen.metric} during training of the {count} best configurations.",
-    )  # fmt: skip
+    )
     st.caption(f"Showing the {count} best of {len(chosen.frame)}; choose configurations above to see others.")
 
 
 def show_metrics(chosen: Chosen) -> None:
     """Every metric of the best."""
     st.plotly_chart(
-        legend_on_top(profiles(chosen.best, chosen.labels)), theme=None, key="profiles",
+        legend_on_top(profiles(chosen.best, chosen.labels)),
+        theme=None,
+        key="profiles",
         alt="Every metric of the best configurations, each from the lowest to the highest of them.",
-    )  # fmt: skip
+    )
     st.caption("Lines that cross: the metrics disagree about the order. intra: smaller is tighter.")
 
 
@@ -189,9 +204,11 @@ def show_cost(chosen: Chosen) -> None:
     """CPU time against quality."""
     st.caption("Named: nothing cheaper is better. The others tell their name under the cursor.")
     st.plotly_chart(
-        cost_against_quality(chosen.near, chosen.metric, chosen.labels), theme=None, key="cost",
+        cost_against_quality(chosen.near, chosen.metric, chosen.labels),
+        theme=None,
+        key="cost",
         alt=f"CPU time of a run against its {chosen.metric}.",
-    )  # fmt: skip
+    )
 
 
 def show_export(chosen: Chosen) -> None:

@@ -89,9 +89,12 @@ def show_chosen(offered: dict[str, Run]) -> None:
             st.warning(f"The second run is left out. {as_text(str(error))}")
             beside = None
     search = third.text_input(
-        "Find classes by name", key="find", bind="query-params", placeholder=panels[0].classes[0][:40],
+        "Find classes by name",
+        key="find",
+        bind="query-params",
+        placeholder=panels[0].classes[0][:40],
         help="A part of the name is enough; commas separate several. All other points become a faint background.",
-    )  # fmt: skip
+    )
     say_what_is_shown(panels[0], search, run)
     show_tabs(
         {
@@ -109,9 +112,12 @@ def choose_runs(offered: dict[str, Run]) -> tuple[Run, Run | None]:
     run = offered[left.selectbox(f"Run ({len(names)} with a projection)", names, begin, key="run", bind="query-params")]
     others = {name: other for name, other in offered.items() if other is not run and same_samples(run, other)}
     chosen = right.selectbox(
-        "Beside it, a run of the same data", [ALONE, *others], key="beside", bind="query-params",
+        "Beside it, a run of the same data",
+        [ALONE, *others],
+        key="beside",
+        bind="query-params",
         help="Both select the same samples. Runs of other data are not offered.",
-    )  # fmt: skip
+    )
     return run, others.get(chosen)
 
 
@@ -206,8 +212,11 @@ def in_url(name: str, low: int, high: int, otherwise: int | None) -> int | None:
 @st.fragment
 def show_training(films: list[Film]) -> None:
     """The frames as a film; two runs go along the same steps and turn together. Step and angles are in the address."""
-    begin = {"step": in_url("step", 0, 10**9, None), "turn": in_url("turn", -180, 180, 45),
-             "tilt": in_url("tilt", -90, 90, 35)}  # fmt: skip
+    begin = {
+        "step": in_url("step", 0, 10**9, None),
+        "turn": in_url("turn", -180, 180, 45),
+        "tilt": in_url("tilt", -90, 90, 35),
+    }
     view = film_player(*films, key="film", view=begin)
     turns = any(film.kind == "sphere" for film in films)
     for name, value in view.items():

@@ -15,18 +15,24 @@ from labkit.runs import Run
 WIDTHS = [0.7, 1.1, 0.7, 1.1, 1.4, 1.4]  # of the columns of VERDICTS: room for their words in a narrow window
 TO_TRY = (
     (
-        "retrieval", "See what goes wrong", ":material/image_search:",
+        "retrieval",
+        "See what goes wrong",
+        ":material/image_search:",
         "The hardest queries first: what two networks find for the same picture, and where the right ones are.",
     ),
     (
-        "losses", "Design a loss", ":material/functions:",
+        "losses",
+        "Design a loss",
+        ":material/functions:",
         "Type how hard a positive with R negatives before it is pulled, see the loss, train a toy with it.",
     ),
     (
-        "compare", "Weigh a difference", ":material/bar_chart:",
+        "compare",
+        "Weigh a difference",
+        ":material/bar_chart:",
         "Every seed, intervals, and paired differences to a baseline of your choice.",
     ),
-)  # fmt: skip
+)
 
 
 def page() -> None:

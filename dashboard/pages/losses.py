@@ -22,9 +22,13 @@ def page() -> None:
     st.title("Losses")
     left, right = st.columns([1, 2], vertical_alignment="bottom")
     name = left.selectbox(
-        "Loss to play with", list(CATALOG), list(CATALOG).index("pnp-dq"), key="loss", bind="query-params",
+        "Loss to play with",
+        list(CATALOG),
+        list(CATALOG).index("pnp-dq"),
+        key="loss",
+        bind="query-params",
         format_func=lambda name: CATALOG[name].title,
-    )  # fmt: skip
+    )
     right.caption(FAMILIES[CATALOG[name].family])
     st.latex(CATALOG[name].latex)
     left, right = side_by_side("card", [3, 2], 330, gap="large")

@@ -89,14 +89,21 @@ def choose_runs(groups: dict[str, list[Run]]) -> list[Run]:
     """Data, and up to three runs of it."""
     left, right = st.columns([1, 2])
     data = left.selectbox(
-        "Data and setting", list(groups), key="data", bind="query-params",
+        "Data and setting",
+        list(groups),
+        key="data",
+        bind="query-params",
         on_change=lambda: st.session_state.pop("runs", None),  # other data, other runs: begin with two of them again
-    )  # fmt: skip
+    )
     runs = {run.id: run for run in groups[data]}
     chosen = right.multiselect(
-        f"Runs to compare (up to {MOST_RUNS} of {len(runs)})", list(runs), default=start_with(groups[data]),
-        key="runs", bind="query-params", max_selections=MOST_RUNS,
-    )  # fmt: skip
+        f"Runs to compare (up to {MOST_RUNS} of {len(runs)})",
+        list(runs),
+        default=start_with(groups[data]),
+        key="runs",
+        bind="query-params",
+        max_selections=MOST_RUNS,
+    )
     return [runs[name] for name in chosen]
 
 
@@ -175,12 +182,14 @@ def show_numbers(found: dict[str, Found], others: int) -> None:
             for name, one in found.items()
         ],
         hide_index=True,
-    )  # fmt: skip
+    )
     st.plotly_chart(
-        positive_ranks({name: one.ranks for name, one in found.items()}, others), theme=None, key="ranks",
+        positive_ranks({name: one.ranks for name, one in found.items()}, others),
+        theme=None,
+        key="ranks",
         alt="Ranks of all positives of this query, one row a run: "
         + "; ".join(f"{name}: {', '.join(map(str, one.ranks[:20]))}" for name, one in found.items()),
-    )  # fmt: skip
+    )
 
 
 def show_all(some: pd.DataFrame, total: int, tables: dict[str, pd.DataFrame]) -> None:

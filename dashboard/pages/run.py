@@ -19,11 +19,20 @@ from labkit.runs import Run, RunError, export_runs
 
 HEADLINE = ("R@1", "MAP@R", "nDCG@10", "NMI", "CSC")
 FACTS = {
-    "commit": "commit", "dirty": "uncommitted changes", "device": "device", "device_name": "device name",
-    "threads": "threads", "processes": "processes", "parameters": "parameters of the network", "host": "host",
-    "started": "started", "ended": "ended", "wall_seconds": "wall time (s)", "cpu_seconds": "CPU time (s)",
+    "commit": "commit",
+    "dirty": "uncommitted changes",
+    "device": "device",
+    "device_name": "device name",
+    "threads": "threads",
+    "processes": "processes",
+    "parameters": "parameters of the network",
+    "host": "host",
+    "started": "started",
+    "ended": "ended",
+    "wall_seconds": "wall time (s)",
+    "cpu_seconds": "CPU time (s)",
     "peak_memory_mb": "peak memory (MB)",
-}  # fmt: skip
+}
 
 
 def page() -> None:
@@ -45,8 +54,11 @@ def page() -> None:
     )
     show_result(run)
     contents = {
-        "Curves": show_curves, "Settings": show_settings, "Provenance": show_origin, "Files and export": show_files,
-    }  # fmt: skip
+        "Curves": show_curves,
+        "Settings": show_settings,
+        "Provenance": show_origin,
+        "Files and export": show_files,
+    }
     show_tabs({name: partial(show, run) for name, show in contents.items()})
 
 

@@ -137,9 +137,12 @@ def choose() -> tuple[str, str, str, str]:
         "Seeds", "0", key="seeds", bind="query-params", help="one run for each; results need three"
     )
     device = last.selectbox(
-        "Device", present_devices(), key="device", bind="query-params",
+        "Device",
+        present_devices(),
+        key="device",
+        bind="query-params",
         help="auto: CUDA, then MPS, then the CPU. This machine has what is offered here.",
-    )  # fmt: skip
+    )
     st.caption(as_text(describe(preset)))
     return preset, loss, seeds, device
 
@@ -147,11 +150,13 @@ def choose() -> tuple[str, str, str, str]:
 def own_loss() -> str:
     """FILE.py:NAME as typed. Not in the URL: whoever follows a link must not run a file by that."""
     return st.text_input(
-        "Loss of your own", key="own", placeholder="mine.py:MyLoss",
+        "Loss of your own",
+        key="own",
+        placeholder="mine.py:MyLoss",
         help="A class or function in a file that gives a Module, called with embeddings and labels; it gets "
         "num_classes and dim if it takes them. Its options go into the settings below. The file is read here and runs "
         "in the training only.",
-    ).strip()  # fmt: skip
+    ).strip()
 
 
 def wanted(root: Path) -> list[Job]:
@@ -161,9 +166,12 @@ def wanted(root: Path) -> list[Job]:
     usual = load_config(preset, None if loss == OWN_LOSS else loss)
     settings = common_inputs(usual) | ({} if loss == OWN_LOSS else loss_inputs(usual))
     line = st.text_input(
-        "Other settings (KEY=VALUE, with blanks between)", key="settings", bind="query-params",
-        placeholder="batch.classes=16 model.dim=3", help="as after --set in a terminal; wins over the inputs above",
-    )  # fmt: skip
+        "Other settings (KEY=VALUE, with blanks between)",
+        key="settings",
+        bind="query-params",
+        placeholder="batch.classes=16 model.dim=3",
+        help="as after --set in a terminal; wins over the inputs above",
+    )
     if loss == OWN_LOSS and not own:
         st.info("Type the file and the name of your loss, such as mine.py:MyLoss.", icon=":material/info:")
         return []

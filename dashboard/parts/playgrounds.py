@@ -24,9 +24,14 @@ if TYPE_CHECKING:
 
 TAUS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5]
 OF_VARIANT = {
-    "pnp-o": "PNP-O", "pnp-iu": "PNP-I_u, Eq. 6", "pnp-iu-exact": "PNP-I_u, Eq. 6", "pnp-ib": "PNP-I_b, b = 2",
-    "pnp-ds": "PNP-D_s", "pnp-dq": "PNP-D_q, α = 1", "from-derivative": "nothing beyond R = 5",
-}  # fmt: skip
+    "pnp-o": "PNP-O",
+    "pnp-iu": "PNP-I_u, Eq. 6",
+    "pnp-iu-exact": "PNP-I_u, Eq. 6",
+    "pnp-ib": "PNP-I_b, b = 2",
+    "pnp-ds": "PNP-D_s",
+    "pnp-dq": "PNP-D_q, α = 1",
+    "from-derivative": "nothing beyond R = 5",
+}
 
 
 def draw(fig: go.Figure, key: str, alt: str) -> None:
@@ -64,9 +69,10 @@ def assign() -> None:
     b = middle.slider("b of I_b", 0.5, 8.0, 4.0, 0.5, key="b", bind="query-params")
     largest = right.slider("largest R", 2, 50, 10, key="largest", bind="query-params")
     draw(
-        gradient_assignment(alpha, b, float(largest)), "assignment",
+        gradient_assignment(alpha, b, float(largest)),
+        "assignment",
         f"Derivative of every PNP loss over R, α = {alpha:g}, b = {b:g}: I rises, D falls (PNP Fig. 3).",
-    )  # fmt: skip
+    )
 
 
 def design(card: Card) -> None:
@@ -77,9 +83,12 @@ def design(card: Card) -> None:
         "Start from", names, names.index(OF_VARIANT[card.name]), key=f"preset-{card.name}", bind="query-params"
     )
     typed = right.text_input(
-        "∂L/∂R, a formula of R", key="formula", bind="query-params",
-        placeholder=PRESETS[preset], help=f"Empty: the preset's. Allowed: {as_text(ALLOWED)}.",
-    )  # fmt: skip
+        "∂L/∂R, a formula of R",
+        key="formula",
+        bind="query-params",
+        placeholder=PRESETS[preset],
+        help=f"Empty: the preset's. Allowed: {as_text(ALLOWED)}.",
+    )
     text = typed.strip() or PRESETS[preset]
     try:
         loss = made(text)
@@ -160,9 +169,15 @@ def proxies(card: Card) -> None:
     left, right = st.columns(2)
     angle = left.slider("angle of sample x (degrees)", 0, 355, 60, 5, key="angle", bind="query-params")
     centers = right.slider(
-        "proxies a class", 1, 3, 2, key="centers", bind="query-params", disabled=card.title in ONE_PROXY,
+        "proxies a class",
+        1,
+        3,
+        2,
+        key="centers",
+        bind="query-params",
+        disabled=card.title in ONE_PROXY,
         help="ProxyNCA and ProxyAnchor have one.",
-    )  # fmt: skip
+    )
     alt = f"{card.title}: samples and proxies of three classes with their gradients as arrows, x at {angle} degrees."
     draw(gradient_arrows(angle, card.title, centers), "arrows", alt)
     st.caption("Scale 8 and no regulariser: with the papers' 16 to 32 all but one weight would vanish in a plane.")
@@ -216,9 +231,10 @@ def on_circle(card: Card, option: str) -> None:
         if card.family == "softmax" and not option:
             length = st.slider("length of x", 0.2, 2.0, 1.0, 0.1, key="length", bind="query-params")
     draw(
-        loss_arrows(card.name, angle, other, length, **chosen), "circle",
+        loss_arrows(card.name, angle, other, length, **chosen),
+        "circle",
         f"{card.title}: gradient arrows of samples on the unit circle, x at {angle} degrees.",
-    )  # fmt: skip
+    )
     st.caption("An arrow shows −∂L/∂x, a step of gradient descent. The longest has always the same length.")
 
 

@@ -93,8 +93,9 @@ def warn_about_problems(runs: list[Run]) -> None:
         ):
             st.table(
                 [{"folder": as_text(str(r.path)), "what is wrong": as_text("; ".join(r.problems))} for r in broken],
-                border="horizontal", hide_index=True,
-            )  # fmt: skip
+                border="horizontal",
+                hide_index=True,
+            )
 
 
 def choose_preset(runs: list[Run]) -> tuple[str, list[Run]]:

@@ -25,10 +25,17 @@ from labkit.training.moving import read_moving, source
 from labkit.training.waiting import QUEUE, Queue, read_queue
 
 ICONS = {
-    "waiting": "schedule", "starting": "hourglass_top", "running": "play_circle", "finished": "check_circle",
-    "interrupted": "pause_circle", "killed": "cancel", "failed": "error", "did not start": "error",
-    "stopped before it began": "cancel", "unreadable": "help",
-}  # fmt: skip
+    "waiting": "schedule",
+    "starting": "hourglass_top",
+    "running": "play_circle",
+    "finished": "check_circle",
+    "interrupted": "pause_circle",
+    "killed": "cancel",
+    "failed": "error",
+    "did not start": "error",
+    "stopped before it began": "cancel",
+    "unreadable": "help",
+}
 COLUMNS = (4, 3, 1.5)
 LISTED = 25  # rows; a folder may hold hundreds of unfinished runs
 CURVES = 7  # lines or classes that colours and shapes can tell apart
@@ -199,9 +206,11 @@ def show_curves(run: Run, others: list[Run]) -> None:
     steps = None if others else planned_steps(run)
     for column, (metric, split) in zip(st.columns(2), (("loss", "training"), ("R@1", "validation"))):
         column.plotly_chart(
-            curve_figure(drawn, files, metric, split, steps), theme=None, key=f"live-{metric}",
+            curve_figure(drawn, files, metric, split, steps),
+            theme=None,
+            key=f"live-{metric}",
             alt=f"{split} {metric} of {len(drawn)} runs against the step.",
-        )  # fmt: skip
+        )
     st.caption(f"Showing {len(drawn)} of {len(others) + 1} runs of this preset on this page; thin lines are seeds.")
 
 

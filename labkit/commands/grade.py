@@ -67,9 +67,15 @@ def run_grade(args: argparse.Namespace) -> int:
                 tell(f"{done} of {total}: {name}, {row.score:g} points")
 
         rows = grade_all(
-            args.submissions, assignment, output, seed=args.seed, sandbox=not args.no_sandbox, jobs=args.jobs,
-            limits=Limits(seconds=args.seconds, memory_mb=args.memory), progress=progress,
-        )  # fmt: skip
+            args.submissions,
+            assignment,
+            output,
+            seed=args.seed,
+            sandbox=not args.no_sandbox,
+            jobs=args.jobs,
+            limits=Limits(seconds=args.seconds, memory_mb=args.memory),
+            progress=progress,
+        )
     print_marks(rows)
     waiting = f", {len(assignment.written)} written questions wait for you" if assignment.written else ""
     say(f"{len(rows)} hand-ins{waiting}; results are in {output}/: grades.csv, grades.json, students/*.html")

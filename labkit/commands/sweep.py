@@ -16,9 +16,12 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], help="default 0 1 2")
     parser.add_argument("--jobs", type=int, help="runs at a time (default: one, or one on each of several GPUs)")
     parser.add_argument(
-        "--ray", nargs="?", const="local", metavar="ADDRESS",
+        "--ray",
+        nargs="?",
+        const="local",
+        metavar="ADDRESS",
         help="on a Ray cluster (its address, or none to start one on this machine)",
-    )  # fmt: skip
+    )
     add_run_options(parser)
     parser.set_defaults(run=run_sweep, goes_on=True)
 

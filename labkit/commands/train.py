@@ -38,14 +38,25 @@ def register(parser: argparse.ArgumentParser) -> None:
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:
     """What train and sweep share."""
-    parser.add_argument("--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", dest="settings",
-                        help="change an option of the loss (tau=0.02) or a setting (optimizer.lr=1e-3)")  # fmt: skip
+    parser.add_argument(
+        "--set",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="KEY=VALUE",
+        dest="settings",
+        help="change an option of the loss (tau=0.02) or a setting (optimizer.lr=1e-3)",
+    )
     parser.add_argument("--runs", type=Path, default=OWN, help="where runs go (default runs/)")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:N or mps")
     parser.add_argument("--threads", type=int, help="CPU threads of a run (default: torch's own choice)")
     parser.add_argument("--micro-batch", type=int, help="two passes with so many items at a time")
-    parser.add_argument("--keep", choices=("all", "embeddings", "metrics"), default="all",
-                        help="what a finished run keeps: all, no checkpoints, or metrics only")  # fmt: skip
+    parser.add_argument(
+        "--keep",
+        choices=("all", "embeddings", "metrics"),
+        default="all",
+        help="what a finished run keeps: all, no checkpoints, or metrics only",
+    )
 
 
 def run_train(args: argparse.Namespace) -> int:

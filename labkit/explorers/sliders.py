@@ -108,9 +108,13 @@ def make_widget(control: Control) -> Any:
     kind = widgets.Dropdown if control.menu else widgets.SelectionSlider
     more = {} if control.menu else {"continuous_update": True}
     return kind(
-        options=options, value=control.start, description=control.label, style={"description_width": "initial"},
-        layout=widgets.Layout(width=f"{max(340, 230 + 7 * len(control.label))}px", margin="0 24px 0 0"), **more,
-    )  # fmt: skip
+        options=options,
+        value=control.start,
+        description=control.label,
+        style={"description_width": "initial"},
+        layout=widgets.Layout(width=f"{max(340, 230 + 7 * len(control.label))}px", margin="0 24px 0 0"),
+        **more,
+    )
 
 
 def book_html(draw: Draw, controls: Sequence[Control]) -> str:

@@ -102,20 +102,29 @@ def loss_arrows(loss: str, angle: float = 60.0, other: float = 20.0, length: flo
         own = labels == label
         traces.append(
             go.Scatter(
-                x=x[own, 0].round(decimals=3).tolist(), y=x[own, 1].round(decimals=3).tolist(), mode="markers",
-                name=f"samples of {CLASSES[label]}", marker=style.marker(label, size=12), hoverinfo="text",
+                x=x[own, 0].round(decimals=3).tolist(),
+                y=x[own, 1].round(decimals=3).tolist(),
+                mode="markers",
+                name=f"samples of {CLASSES[label]}",
+                marker=style.marker(label, size=12),
+                hoverinfo="text",
                 hovertext=[f"|∂L/∂x| = {size:.4g}" for size in step[own].norm(dim=1).tolist()],
             )
-        )  # fmt: skip
+        )
     if CATALOG[loss].family == "softmax":
         vectors = on_circle(PROXIES).round(decimals=3)
         look = {"symbol": "star-open", "size": 17, "color": list(style.COLORS[: len(CLASSES)]), "line": {"width": 2}}
         traces.append(
             go.Scatter(
-                x=vectors[:, 0].tolist(), y=vectors[:, 1].tolist(), mode="markers", name="class vectors", marker=look,
-                hovertext=[f"class vector of {name}" for name in CLASSES], hoverinfo="text",
+                x=vectors[:, 0].tolist(),
+                y=vectors[:, 1].tolist(),
+                mode="markers",
+                name="class vectors",
+                marker=look,
+                hovertext=[f"class vector of {name}" for name in CLASSES],
+                hoverinfo="text",
             )
-        )  # fmt: skip
+        )
     scaled = step * (SAME_LENGTH / ARROW / largest) if largest > NOTHING else torch.zeros_like(step)
     xs, ys = arrows(x, scaled)
     line = {"color": style.COLORS[3], "width": 3}
@@ -124,11 +133,15 @@ def loss_arrows(loss: str, angle: float = 60.0, other: float = 20.0, length: flo
     beside = x[:moved] + 0.2 * on_circle([angle, other][:moved])
     traces.append(
         go.Scatter(
-            x=beside[:, 0].round(decimals=3).tolist(), y=beside[:, 1].round(decimals=3).tolist(), mode="text",
-            text=["<b>x</b>", "<b>z</b>"][:moved], showlegend=False, hoverinfo="skip",
+            x=beside[:, 0].round(decimals=3).tolist(),
+            y=beside[:, 1].round(decimals=3).tolist(),
+            mode="text",
+            text=["<b>x</b>", "<b>z</b>"][:moved],
+            showlegend=False,
+            hoverinfo="skip",
             textfont={"size": style.FONT_SIZE + 3},
         )
-    )  # fmt: skip
+    )
     said = f"longest arrow: |∂L/∂x| = {largest:.3g}" if largest > NOTHING else "no sample has a gradient"
     fig = style.figure(*traces, title=f"L = {value:.3g}; {said}", height=520)
     reach = max(1.5, length + 0.4)

@@ -48,12 +48,15 @@ def differences(found: Sequence[PairedDifference], names: Mapping[str, str]) -> 
     clear = [d.low > 0 or d.high < 0 for d in rows]
     half = [scale * (d.high - d.mean) if len(d.seeds) > 1 else 0.0 for d in rows]
     means = go.Scatter(
-        x=[scale * d.mean for d in rows], y=[called(d.group) for d in rows], mode="markers",
+        x=[scale * d.mean for d in rows],
+        y=[called(d.group) for d in rows],
+        mode="markers",
         name="mean, 95 % interval",
         marker={"symbol": ["diamond" if c else "diamond-open" for c in clear], "size": 11, "color": style.COLORS[0]},
         error_x={"type": "data", "array": half, "color": style.COLORS[0], "thickness": 2, "width": 5},
-        hovertext=[f"higher in {d.wins} of {len(d.seeds)} seeds" for d in rows], hoverinfo="x+y+text",
-    )  # fmt: skip
+        hovertext=[f"higher in {d.wins} of {len(d.seeds)} seeds" for d in rows],
+        hoverinfo="x+y+text",
+    )
     title = f"{rows[0].metric}, difference to {called(rows[0].baseline)}{f' ({unit})' if unit else ''}" if rows else ""
     fig = style.figure(means, x=title, height=130 + 28 * len(rows))
     longest = max((len(called(d.group)) for d in rows), default=10)
@@ -79,10 +82,16 @@ def profiles(runs: Sequence[Run], names: Mapping[str, str], metrics: Sequence[st
                 told.append(f"{metric} {shown(column[group], metric)}")
         traces.append(
             go.Scatter(
-                x=x, y=y, name=names.get(group, group), mode="lines+markers", line=style.line(number, width=1.5),
-                marker=style.marker(number), hovertext=told, hoverinfo="name+text",
+                x=x,
+                y=y,
+                name=names.get(group, group),
+                mode="lines+markers",
+                line=style.line(number, width=1.5),
+                marker=style.marker(number),
+                hovertext=told,
+                hoverinfo="name+text",
             )
-        )  # fmt: skip
+        )
     fig = style.figure(*traces, y="lowest group … highest group (%)", height=420)
     fig.update_yaxes(range=[-5, 105])
     return fig
@@ -106,10 +115,16 @@ def cost_against_quality(runs: Iterable[Run], metric: str, names: Mapping[str, s
     front = [all(v > w for c, w in zip(cost, value) if (c, w) != (t, v) and c <= t) for t, v in zip(cost, value)]
     label = [names.get(group, group) for group, _ in kept]
     points = go.Scatter(
-        x=cost, y=value, text=[name if best else "" for name, best in zip(label, front)], mode="markers+text",
-        textposition="top center", hovertext=label, hoverinfo="text+x+y", cliponaxis=False,
+        x=cost,
+        y=value,
+        text=[name if best else "" for name, best in zip(label, front)],
+        mode="markers+text",
+        textposition="top center",
+        hovertext=label,
+        hoverinfo="text+x+y",
+        cliponaxis=False,
         marker=style.marker(0, symbol=["diamond" if best else "circle-open" for best in front], size=10),
-    )  # fmt: skip
+    )
     return style.figure(points, x="CPU time of a run (s)", y=f"test {metric}{unit}", height=440)
 
 

@@ -74,10 +74,16 @@ def points(
         called = f"{name} {label}"
         traces.append(
             go.Scatter(
-                x=x, y=y, mode="markers", marker=look, name=called, legendgroup=called, showlegend=legend,
+                x=x,
+                y=y,
+                mode="markers",
+                marker=look,
+                name=called,
+                legendgroup=called,
+                showlegend=legend,
                 hoverinfo="name",
             )
-        )  # fmt: skip
+        )
     return traces
 
 
@@ -94,10 +100,14 @@ def sphere(embeddings: Any, labels: Any, names: Sequence[str], title: str = "") 
         traces.append(go.Scatter3d(**own, mode="markers", name=name, marker=marker | {"size": 3.5}, hoverinfo="name"))
     traces.append(
         go.Scatter3d(
-            **coordinates(1.2 * centers), mode="text", text=printable(centers, names), showlegend=False,
-            textfont={"size": 12, "color": style.TEXT}, hoverinfo="skip",
+            **coordinates(1.2 * centers),
+            mode="text",
+            text=printable(centers, names),
+            showlegend=False,
+            textfont={"size": 12, "color": style.TEXT},
+            hoverinfo="skip",
         )
-    )  # fmt: skip
+    )
     fig = style.figure(*traces, title=title, height=560)
     axis = {"visible": False, "range": [-1.3, 1.3]}
     fig.update_layout(scene={"xaxis": axis, "yaxis": axis, "zaxis": axis}, margin={"l": 0, "r": 0, "t": 50, "b": 0})

@@ -34,14 +34,22 @@ def results(
     half = ((frame["high"] - frame["mean"]) * scale).fillna(0.0)
     points = [(scale * value, name) for name, values in zip(shown, frame["values"]) for value in values]
     seeds = go.Scatter(
-        x=[x for x, _ in points], y=[y for _, y in points], mode="markers", name="one seed", hovertemplate=HOVER,
+        x=[x for x, _ in points],
+        y=[y for _, y in points],
+        mode="markers",
+        name="one seed",
+        hovertemplate=HOVER,
         marker={"symbol": "circle", "size": 7, "color": style.COLORS[4]},
-    )  # fmt: skip
+    )
     means = go.Scatter(
-        x=list(scale * frame["mean"]), y=shown, mode="markers", name="mean, 95 % interval", hovertemplate=HOVER,
+        x=list(scale * frame["mean"]),
+        y=shown,
+        mode="markers",
+        name="mean, 95 % interval",
+        hovertemplate=HOVER,
         marker={"symbol": "diamond", "size": 10, "color": style.COLORS[0]},
         error_x={"type": "data", "array": list(half), "color": style.COLORS[0], "thickness": 2, "width": 5},
-    )  # fmt: skip
+    )
     what = f"{NAMES[metric]} ({split})" if metric in NAMES else f"{split} {metric}{unit}"
     fig = style.figure(seeds, means, x=what, height=130 + 28 * len(frame))
     fig.update_layout(margin={"l": 30 + 8 * max(map(len, shown), default=10)})
@@ -65,10 +73,14 @@ def training_curves(
         for _, one in part.groupby("seed"):
             traces.append(
                 go.Scatter(
-                    x=one["step"], y=one["value"] * (100 if share else 1), showlegend=False, opacity=0.4,
-                    line=style.line(number, width=1), hoverinfo="skip",
+                    x=one["step"],
+                    y=one["value"] * (100 if share else 1),
+                    showlegend=False,
+                    opacity=0.4,
+                    line=style.line(number, width=1),
+                    hoverinfo="skip",
                 )
-            )  # fmt: skip
+            )
         mean = part.groupby("step")["value"].mean() * (100 if share else 1)
         traces.append(go.Scatter(x=mean.index, y=mean.to_numpy(), name=name, line=style.line(number)))
     return style.figure(*traces, x="training step", y=f"{split} {metric}{' (%)' if share else ''}")

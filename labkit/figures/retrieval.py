@@ -110,8 +110,10 @@ def retrieved(gallery: Gallery, query: int, way: str) -> go.Figure:
     found = find(gallery, way, query)
     corners = [(0.0, HIGH / 2)] + [(WIDE * (1.4 + i % 5), HIGH * (i // 5)) for i in range(SHOWN)]
     items = [query, *found.order.tolist()]
-    names = ["query"] + [f"{i + 1} {'✓' if hit else '✗'}<br>{short(gallery.names[item])}"
-                         for i, (item, hit) in enumerate(zip(items[1:], found.hit))]  # fmt: skip
+    names = ["query"] + [
+        f"{i + 1} {'✓' if hit else '✗'}<br>{short(gallery.names[item])}"
+        for i, (item, hit) in enumerate(zip(items[1:], found.hit))
+    ]
     hover = ["query: " + gallery.title(query)]
     hover += [f"{gallery.title(item)}, similarity {s:.3f}" for item, s in zip(items[1:], found.similarity)]
     hits = [corner for corner, hit in zip(corners[1:], found.hit) if hit]
@@ -122,15 +124,27 @@ def retrieved(gallery: Gallery, query: int, way: str) -> go.Figure:
         frames(hits, "✓ the same emoji", {"color": style.GOOD, "width": 3, "dash": "solid"}),
         frames(misses, "✗ another emoji", {"color": style.BAD, "width": 3, "dash": "dash"}),
         go.Scatter(
-            x=[x + SIDE / 2 for x, _ in corners], y=[y + SIDE + 13 for _, y in corners], mode="text", text=names,
-            textfont={"size": 12}, hoverinfo="skip", showlegend=False, cliponaxis=False,
+            x=[x + SIDE / 2 for x, _ in corners],
+            y=[y + SIDE + 13 for _, y in corners],
+            mode="text",
+            text=names,
+            textfont={"size": 12},
+            hoverinfo="skip",
+            showlegend=False,
+            cliponaxis=False,
         ),
         go.Scatter(
-            x=[x + SIDE / 2 for x, _ in corners], y=[y + SIDE / 2 for _, y in corners], mode="markers",
-            marker={"size": 50, "opacity": 0, "symbol": "square"}, hovertext=hover, hoverinfo="text", showlegend=False,
+            x=[x + SIDE / 2 for x, _ in corners],
+            y=[y + SIDE / 2 for _, y in corners],
+            mode="markers",
+            marker={"size": 50, "opacity": 0, "symbol": "square"},
+            hovertext=hover,
+            hoverinfo="text",
+            showlegend=False,
         ),
-        title=found.told(), height=430,
-    )  # fmt: skip
+        title=found.told(),
+        height=430,
+    )
     fig.update_xaxes(range=[-6, WIDE * 6.3], visible=False, constrain="domain")
     fig.update_yaxes(range=[2 * HIGH + 2, -6], visible=False, scaleanchor="x", constrain="domain")
     fig.update_layout(

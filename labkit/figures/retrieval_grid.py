@@ -90,11 +90,16 @@ def positive_ranks(ranks: Mapping[str, Sequence[int]], others: int) -> go.Figure
     rows = list(ranks)
     traces = [
         go.Scatter(
-            x=list(ranks[name]), y=[number] * len(ranks[name]), mode="markers", showlegend=False, name="",
-            marker=style.marker(number, size=12, opacity=0.7), hovertemplate="rank %{x}<extra></extra>",
+            x=list(ranks[name]),
+            y=[number] * len(ranks[name]),
+            mode="markers",
+            showlegend=False,
+            name="",
+            marker=style.marker(number, size=12, opacity=0.7),
+            hovertemplate="rank %{x}<extra></extra>",
         )
         for number, name in enumerate(rows)
-    ]  # fmt: skip
+    ]
     fig = style.figure(*traces, x="rank of a positive (log scale; 1 is the top)", height=130 + 45 * len(rows))
     ticks = [tick for tick in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000) if tick <= max(2, others)]
     right = math.log10(max(2, others)) + 0.05

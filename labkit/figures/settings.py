@@ -48,11 +48,17 @@ def against_setting(
         ]
         traces.append(
             go.Scatter(
-                x=[at + shift for at in part["at"]], y=list(scale * part["mean"]), mode="lines+markers", name=loss,
-                text=said, hoverinfo="text", line=style.line(number), marker=style.marker(number),
+                x=[at + shift for at in part["at"]],
+                y=list(scale * part["mean"]),
+                mode="lines+markers",
+                name=loss,
+                text=said,
+                hoverinfo="text",
+                line=style.line(number),
+                marker=style.marker(number),
                 error_y={"type": "data", "array": list(half), "color": style.COLORS[number], "thickness": 1.5},
             )
-        )  # fmt: skip
+        )
     fig = style.figure(*traces, x=x, y=f"{split} {metric}{unit}")
     ticks = list(range(len(values)))
     fig.update_xaxes(range=[-0.5, len(values) - 0.5], tickvals=ticks, ticktext=[f"{value:g}" for value in values])

@@ -26,9 +26,19 @@ LINES = {
     "longdashdot": (0, (8, 3, 2, 3)),
 }
 SHAPES = {
-    "circle": "o", "square": "s", "diamond": "D", "cross": "P", "triangle-up": "^", "triangle-down": "v", "x": "X",
-    "star": "*", "circle-open": "o", "line-ns": "|", "triangle-left": "<", "triangle-right": ">",
-}  # fmt: skip
+    "circle": "o",
+    "square": "s",
+    "diamond": "D",
+    "cross": "P",
+    "triangle-up": "^",
+    "triangle-down": "v",
+    "x": "X",
+    "star": "*",
+    "circle-open": "o",
+    "line-ns": "|",
+    "triangle-left": "<",
+    "triangle-right": ">",
+}
 TEXT = "#333333"
 PANEL = (3.6, 2.9)  # inches
 
@@ -68,15 +78,26 @@ def small_multiples(
         shared = {name: names[name] for name in looks}
         if shared:
             page.legend(
-                shared.values(), shared.keys(), loc="outside lower center", fontsize=9, frameon=False,
-                ncols=legend_columns(shared, panel[0] * columns), markerscale=scale,
-            )  # fmt: skip
+                shared.values(),
+                shared.keys(),
+                loc="outside lower center",
+                fontsize=9,
+                frameon=False,
+                ncols=legend_columns(shared, panel[0] * columns),
+                markerscale=scale,
+            )
     else:  # one name means different things: each panel explains its own
         for axes, labelled in panels:
             axes.legend(
-                labelled.values(), labelled.keys(), loc="upper center", bbox_to_anchor=(0.5, -0.22), fontsize=8,
-                frameon=False, ncols=legend_columns(labelled, panel[0]), markerscale=scale,
-            )  # fmt: skip
+                labelled.values(),
+                labelled.keys(),
+                loc="upper center",
+                bbox_to_anchor=(0.5, -0.22),
+                fontsize=8,
+                frameon=False,
+                ncols=legend_columns(labelled, panel[0]),
+                markerscale=scale,
+            )
     if any("text" in (trace.mode or "") for fig in figures for trace in fig.data if trace.type.startswith("scatter")):
         page.draw_without_rendering()  # places are known only after the layout
         for (axes, _), fig in zip(panels, figures):
@@ -282,9 +303,13 @@ def surface(axes: Any, trace: Any, position: int) -> None:
 
 
 DRAW: dict[str, Any] = {
-    "scatter": scatter, "scattergl": scatter, "scatter3d": scatter3d,
-    "bar": bar, "heatmap": heatmap, "surface": surface,
-}  # fmt: skip
+    "scatter": scatter,
+    "scattergl": scatter,
+    "scatter3d": scatter3d,
+    "bar": bar,
+    "heatmap": heatmap,
+    "surface": surface,
+}
 
 
 def first(color: Any, otherwise: str) -> Any:

@@ -25,11 +25,21 @@ class SmallReader(nn.Module):
             raise ValueError(f"width must be a multiple of 16, got {width}")
         few, some, many = width // 4, width // 2, width
         self.see = nn.Sequential(
-            nn.Conv2d(1, few, 3, stride=2, padding=1), nn.GroupNorm(4, few), nn.ReLU(),
-            nn.Conv2d(few, some, 3, stride=2, padding=1), nn.GroupNorm(4, some), nn.ReLU(),
-            nn.Conv2d(some, many, 3, padding=1), nn.MaxPool2d((2, 1)), nn.GroupNorm(8, many), nn.ReLU(),
-            nn.Conv2d(many, many, 3, padding=1), nn.MaxPool2d((4, 1)), nn.GroupNorm(8, many), nn.ReLU(),
-        )  # fmt: skip
+            nn.Conv2d(1, few, 3, stride=2, padding=1),
+            nn.GroupNorm(4, few),
+            nn.ReLU(),
+            nn.Conv2d(few, some, 3, stride=2, padding=1),
+            nn.GroupNorm(4, some),
+            nn.ReLU(),
+            nn.Conv2d(some, many, 3, padding=1),
+            nn.MaxPool2d((2, 1)),
+            nn.GroupNorm(8, many),
+            nn.ReLU(),
+            nn.Conv2d(many, many, 3, padding=1),
+            nn.MaxPool2d((4, 1)),
+            nn.GroupNorm(8, many),
+            nn.ReLU(),
+        )
         # 29 columns wide, more than there are: to know which letter a column belongs to, those before must be counted
         self.count = nn.ModuleList(
             nn.Sequential(nn.Conv1d(many, many, 5, padding=2 * far, dilation=far), nn.GroupNorm(8, many), nn.ReLU())

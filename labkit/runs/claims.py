@@ -86,37 +86,57 @@ CLAIMS = (
     *plain("pnp", "Tables 1, 2", "PNP-D_q retrieves better than PNP-D_s", "pnp-dq", "pnp-ds"),
     *plain("pnp", "Table 3", "PNP-D_q retrieves better than Smooth-AP", "pnp-dq", "smooth-ap"),
     *plain(
-        "pnp", "Tables 1, 2", "PNP-D_q leaves classes wider (intra-class distance) than PNP-I_b",
-        "pnp-dq", "pnp-ib", "intra",
+        "pnp",
+        "Tables 1, 2",
+        "PNP-D_q leaves classes wider (intra-class distance) than PNP-I_b",
+        "pnp-dq",
+        "pnp-ib",
+        "intra",
     ),
     *plain(
-        "pnp", "Tables 1, 2", "PNP-D_q puts classes further apart (inter-class distance) than PNP-I_b",
-        "pnp-dq", "pnp-ib", "inter",
+        "pnp",
+        "Tables 1, 2",
+        "PNP-D_q puts classes further apart (inter-class distance) than PNP-I_b",
+        "pnp-dq",
+        "pnp-ib",
+        "inter",
     ),
     Claim("pnp", "Tables 6, 7", "Merged labels: PNP-D_q beats PNP-I_b", over(MERGED, "pnp-dq", "pnp-ib")),
     Claim("pnp", "Tables 6, 7", "Merged labels: PNP-D_q beats Smooth-AP", over(MERGED, "pnp-dq", "smooth-ap")),
     Claim(
-        "pnp", "Fig. 6", "Toy ring: PNP-D_q keeps unseen classes apart, PNP-I_b does not",
+        "pnp",
+        "Fig. 6",
+        "Toy ring: PNP-D_q keeps unseen classes apart, PNP-I_b does not",
         (between("toy", ("pnp-dq", RING), ("pnp-ib", RING)),),
     ),
     Claim(
-        "pnp", "Fig. 6", "Toy ring: PNP-D_q beats the untrained network (the control that the figure lacks)",
+        "pnp",
+        "Fig. 6",
+        "Toy ring: PNP-D_q beats the untrained network (the control that the figure lacks)",
         (between("toy", ("pnp-dq", RING), ("untrained", RING)),),
     ),
     Claim(
-        "pnp", "Fig. 6", "The same on clusters placed at random",
+        "pnp",
+        "Fig. 6",
+        "The same on clusters placed at random",
         (between("toy", ("pnp-dq", RANDOM), ("pnp-ib", RANDOM)),),
     ),
     Claim(
-        "pnp", "Fig. 8 (a)", "A steeper D_q (α = 4) beats α = 1, from scratch (τ and lr tuned at α = 1)",
+        "pnp",
+        "Fig. 8 (a)",
+        "A steeper D_q (α = 4) beats α = 1, from scratch (τ and lr tuned at α = 1)",
         (between("omniglot", ("pnp-dq", {"alpha": 4.0}), ("pnp-dq", {})),),
     ),
     Claim(
-        "pnp", "Fig. 8 (b)", "I_b with b = 4 beats b = 1",
+        "pnp",
+        "Fig. 8 (b)",
+        "I_b with b = 4 beats b = 1",
         (between("omniglot", ("pnp-ib", {}), ("pnp-ib", {"b": 1.0})),),
     ),
     Claim(
-        "pnp", "Fig. 8 (c)", "Four samples a class beat two and eight, at the same batch size",
+        "pnp",
+        "Fig. 8 (c)",
+        "Four samples a class beat two and eight, at the same batch size",
         (
             between("omniglot", ("pnp-dq", {}), ("pnp-dq", {"batch.classes": 64, "batch.per_class": 2})),
             between("omniglot", ("pnp-dq", {}), ("pnp-dq", {"batch.classes": 16, "batch.per_class": 8})),
@@ -125,19 +145,27 @@ CLAIMS = (
     *plain("slides", "results tables", "RS@k retrieves better than Smooth-AP", "recall-at-k", "smooth-ap"),
     *plain("slides", "SiMix", "SiMix improves RS@k", "recall-at-k-simix", "recall-at-k"),
     Claim(
-        "slides", "batch size", "A larger batch is better, at equal steps",
+        "slides",
+        "batch size",
+        "A larger batch is better, at equal steps",
         (
             between("omniglot", ("recall-at-k", {}), ("recall-at-k", {"batch.classes": 8, "train.steps": 2000})),
             between("omniglot", ("recall-at-k", {"batch.classes": 64, "train.steps": 2000}), ("recall-at-k", {})),
         ),
     ),
     Claim(
-        "slides", "batch size", "A larger batch is better, at equal images",
-        (between("omniglot", ("recall-at-k", {}), ("recall-at-k", {"batch.classes": 8, "train.steps": 8000})),
-         between("omniglot", ("recall-at-k", {"batch.classes": 64, "train.steps": 1000}), ("recall-at-k", {}))),
+        "slides",
+        "batch size",
+        "A larger batch is better, at equal images",
+        (
+            between("omniglot", ("recall-at-k", {}), ("recall-at-k", {"batch.classes": 8, "train.steps": 8000})),
+            between("omniglot", ("recall-at-k", {"batch.classes": 64, "train.steps": 1000}), ("recall-at-k", {})),
+        ),
     ),
     Claim(
-        "slides", "sets of k", "Several k are better than k = 1 alone",
+        "slides",
+        "sets of k",
+        "Several k are better than k = 1 alone",
         (between("omniglot", ("recall-at-k", {}), ("recall-at-k", {"ks": (1,)})),),
     ),
     *plain("mpa", "Tables 4, 5", "MPA retrieves better than ProxyAnchor", "mpa", "proxy-anchor"),
@@ -145,7 +173,9 @@ CLAIMS = (
     *plain("mpa", "Tables 4, 5", "MPA-AP retrieves better than ProxyAnchor", "mpa-ap", "proxy-anchor"),
     *plain("mpa", "Tables 4, 5", "MPA-AP ranks better (nDCG@10) than MPA", "mpa-ap", "mpa", "nDCG@10"),
     Claim(
-        "mpa", "Tables 7, 8", "More proxies a class are better (merged labels, which have several centres)",
+        "mpa",
+        "Tables 7, 8",
+        "More proxies a class are better (merged labels, which have several centres)",
         (
             between("omniglot-merged", ("mpa", {}), ("mpa", {"centers": 1})),
             between("omniglot-merged", ("mpa", {"centers": 20}), ("mpa", {})),
@@ -154,41 +184,57 @@ CLAIMS = (
     *plain("sgsl", "Tables 1-3", "SGSL improves the softmax", "sgsl", "softmax"),
     *plain("sgsl", "Table 5", "SGSL makes classes more separable (raw CSC)", "sgsl", "softmax", "CSC-raw"),
     Claim(
-        "sgsl", "Table 4", "γ = 30 beats γ = 1",
+        "sgsl",
+        "Table 4",
+        "γ = 30 beats γ = 1",
         (between("omniglot", ("sgsl", {}), ("sgsl", {"gamma": 1.0})),),
     ),
     Claim(
-        "sgsl", "Table 4", "Removing the last BN-ReLU (RBR) helps, from scratch",
+        "sgsl",
+        "Table 4",
+        "Removing the last BN-ReLU (RBR) helps, from scratch",
         (between("omniglot", resnet("rbr"), resnet("bn-relu")),),
     ),
     Claim(
-        "sgsl", "Fig. 4", "One more BN-ReLU hurts, from scratch",
+        "sgsl",
+        "Fig. 4",
+        "One more BN-ReLU hurts, from scratch",
         (between("omniglot", resnet("bn-relu"), resnet("extra-bn-relu")),),
     ),
     Claim(
-        "sgsl", "Table 4", "Removing the last BN-ReLU (RBR) helps, from ImageNet weights",
+        "sgsl",
+        "Table 4",
+        "Removing the last BN-ReLU (RBR) helps, from ImageNet weights",
         (between("emoji-pretrained", ("softmax", {"model.last": "rbr"}), ("softmax", {"model.last": "bn-relu"})),),
     ),
     Claim(
-        "sgsl", "Tables 1-3", "SGSL improves the softmax, from ImageNet weights",
+        "sgsl",
+        "Tables 1-3",
+        "SGSL improves the softmax, from ImageNet weights",
         tuple(
             between("emoji-pretrained", ("sgsl", {"model.last": last}), ("softmax", {"model.last": last}))
             for last in ("bn-relu", "rbr")
         ),
     ),
     Claim(
-        "pnp", "Fig. 8 (a)", "A steeper D_q (α = 4) beats α = 1, from ImageNet weights",
+        "pnp",
+        "Fig. 8 (a)",
+        "A steeper D_q (α = 4) beats α = 1, from ImageNet weights",
         (between("emoji-pretrained", ("pnp-dq", {"alpha": 4.0}), ("pnp-dq", {"alpha": 1.0})),),
     ),
     Claim(
-        "sgsl", "Fig. 3", "3-D Fashion-MNIST: SGSL makes classes more separable (CSC on the sphere)",
+        "sgsl",
+        "Fig. 3",
+        "3-D Fashion-MNIST: SGSL makes classes more separable (CSC on the sphere)",
         tuple(
             between("fashion-mnist-3d", ("sgsl", {"label_smoothing": s}), ("softmax", {"label_smoothing": s}), "CSC")
             for s in (0.0, 0.1)
         ),
     ),
     Claim(
-        "sgsl", "Introduction", "A softmax on unscaled unit vectors retrieves worse than a scaled one",
+        "sgsl",
+        "Introduction",
+        "A softmax on unscaled unit vectors retrieves worse than a scaled one",
         tuple(
             between(
                 "fashion-mnist-3d",
@@ -199,22 +245,30 @@ CLAIMS = (
         ),
     ),
     Claim(
-        "pnp", "Tables 3-5", "Absolute results on SOP, VehicleID and iNaturalist",
+        "pnp",
+        "Tables 3-5",
+        "Absolute results on SOP, VehicleID and iNaturalist",
         why_not="needs ResNet-50 with ImageNet weights and a GPU; the presets sop and vehicle-id are ready for one",
     ),
     Claim(
-        "slides", "results tables", "Absolute results with batches of 4096, and on a million distractors",
+        "slides",
+        "results tables",
+        "Absolute results with batches of 4096, and on a million distractors",
         why_not="needs several GPUs and data sets that are not here; two-pass training is measured in benchmarks/",
     ),
     Claim(
-        "mpa", "Tables 4-6", "Absolute results on CUB, Cars196 and SOP",
+        "mpa",
+        "Tables 4-6",
+        "Absolute results on CUB, Cars196 and SOP",
         why_not="needs an ImageNet backbone and a GPU; the presets cub and cars196 are ready for one",
     ),
     Claim(
-        "sgsl", "Tables 1-3", "Absolute results on CUB, Cars196, SOP and In-shop",
+        "sgsl",
+        "Tables 1-3",
+        "Absolute results on CUB, Cars196, SOP and In-shop",
         why_not="needs an ImageNet ResNet-50 and a GPU; the preset in-shop is ready for one",
     ),
-)  # fmt: skip
+)
 
 
 def findings(runs: Iterable[Run]) -> Iterator[Finding]:

@@ -111,9 +111,14 @@ def read_points(run: Run, most: int = MOST) -> Points:
         raise RunError(f"run {run.id}: an embedding is not finite")
     names = samples["class_name"] if "class_name" in samples else samples["label"]
     return Points(
-        unit_rows(rows), samples["label"].to_numpy(np.int64),
-        tuple(samples["id"]), tuple(names.astype(str)), kept, run.record.data.test or None, queries,
-    )  # fmt: skip
+        unit_rows(rows),
+        samples["label"].to_numpy(np.int64),
+        tuple(samples["id"]),
+        tuple(names.astype(str)),
+        kept,
+        run.record.data.test or None,
+        queries,
+    )
 
 
 def find(points: Points, query: int) -> Found:

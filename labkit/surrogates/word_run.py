@@ -47,9 +47,18 @@ def start_words(
     variant = variant or Variant(config.preset, config.loss)
     state = build_state(config, seed, choose_device(device))
     record = RunRecord(
-        schema=SCHEMA, id=folder.name, group=variant.name, preset=config.preset, loss=config.loss, seed=seed,
-        overrides=dict(variant.overrides), command=command, keep=keep, config=config, **facts(config, state),
-    )  # fmt: skip
+        schema=SCHEMA,
+        id=folder.name,
+        group=variant.name,
+        preset=config.preset,
+        loss=config.loss,
+        seed=seed,
+        overrides=dict(variant.overrides),
+        command=command,
+        keep=keep,
+        config=config,
+        **facts(config, state),
+    )
     return run(config, seed, state, FileTracker.create(folder, record))
 
 
@@ -183,10 +192,15 @@ def facts(config: WordConfig, state: State) -> dict[str, Any]:
             digest.update(name.encode() + tensor.numpy().tobytes())
     words = len(words_of("train"))
     data = DataFacts(
-        name=config.data["name"], sha256=digest.hexdigest(), train=words, train_classes=words,
-        validation=len(validation), validation_classes=len(set(validation.words)),
-        test=len(test), test_classes=len(set(test.words)),
-    )  # fmt: skip
+        name=config.data["name"],
+        sha256=digest.hexdigest(),
+        train=words,
+        train_classes=words,
+        validation=len(validation),
+        validation_classes=len(set(validation.words)),
+        test=len(test),
+        test_classes=len(set(test.words)),
+    )
     return {
         **provenance.code_version(),
         "versions": provenance.library_versions(),

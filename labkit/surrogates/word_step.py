@@ -71,9 +71,13 @@ def train_step(state: State, config: WordConfig, seed: int) -> dict[str, Tensor]
     if not has_surrogate(config):
         x, y = data(step)
         loss = objective_step(
-            state.model, state.optimizer, objective_of(config, seed, step), x.to(state.device), y.to(state.device),
+            state.model,
+            state.optimizer,
+            objective_of(config, seed, step),
+            x.to(state.device),
+            y.to(state.device),
             clip=config.optimizer.clip,
-        )  # fmt: skip
+        )
         return {"loss": loss}
     return surrogate_step(state, config, seed, step, data)
 
@@ -114,10 +118,18 @@ def algorithm_settings(config: WordConfig, seed: int) -> algorithm.Settings:
     options = config.loss_options
     keep = Filter(options["filter"], options["epsilon"], options["shuffled"]) if config.loss == "feds" else None
     return algorithm.Settings(
-        I_a=options["I_a"], I_b=options["I_b"], eta_a=options["eta_a"], eta_b=config.optimizer.lr,
-        epochs=-(-config.train.steps // options["I_b"]), lam=options["lam"], clip=config.optimizer.clip,
-        learn_filter=keep, tune_filter=keep, filter_from=options.get("filter_from", 1), seed=seed,
-    )  # fmt: skip
+        I_a=options["I_a"],
+        I_b=options["I_b"],
+        eta_a=options["eta_a"],
+        eta_b=config.optimizer.lr,
+        epochs=-(-config.train.steps // options["I_b"]),
+        lam=options["lam"],
+        clip=config.optimizer.clip,
+        learn_filter=keep,
+        tune_filter=keep,
+        filter_from=options.get("filter_from", 1),
+        seed=seed,
+    )
 
 
 def weighted_cross_entropy(weight: float, outputs: Tensor, y: Tensor) -> Tensor:

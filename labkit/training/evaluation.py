@@ -35,9 +35,12 @@ def measure_validation(state: State, splits: Splits, config: Config) -> dict[str
     """The few metrics that a curve shows."""
     embeddings = embed(state, splits.validation, config)
     found = metrics.evaluate(
-        embeddings, splits.validation.labels.to(embeddings.device), (1, 10),
-        progress=False, distributed=is_distributed(),
-    )  # fmt: skip
+        embeddings,
+        splits.validation.labels.to(embeddings.device),
+        (1, 10),
+        progress=False,
+        distributed=is_distributed(),
+    )
     found["mean-norm"] = metrics.mean_norm(embeddings)
     return {name: found[name] for name in WHILE_TRAINING} | measure_across(embeddings, splits, splits.validation)
 
@@ -58,10 +61,15 @@ def measure_test(state: State, splits: Splits, config: Config) -> dict[str, floa
     labels = splits.test.labels.to(embeddings.device)
     against = splits.gallery
     found = metrics.evaluate(
-        embeddings, labels, KS, nmi=config.record.nmi, progress=False, distributed=is_distributed(),
+        embeddings,
+        labels,
+        KS,
+        nmi=config.record.nmi,
+        progress=False,
+        distributed=is_distributed(),
         gallery=None if against is None else embed(state, against, config),
         gallery_labels=None if against is None else against.labels.to(embeddings.device),
-    )  # fmt: skip
+    )
     found["CSC-raw"] = metrics.csc(embeddings, labels, normalize=False)
     found["mean-norm"] = metrics.mean_norm(embeddings)
     return found | measure_across(embeddings, splits, splits.test)

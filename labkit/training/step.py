@@ -29,9 +29,13 @@ def train_step(state: State, batch: Batch, config: Config, seed: int = 0) -> Ten
     if config.batch.micro:
         with autocast(state.device):
             value = large_batch_step(
-                state.model, (inputs, batch.labels), partial(seeded_loss, state, seed), config.batch.micro,
-                batch_norm=config.batch.batch_norm, scaler=state.scaler,
-            )  # fmt: skip
+                state.model,
+                (inputs, batch.labels),
+                partial(seeded_loss, state, seed),
+                config.batch.micro,
+                batch_norm=config.batch.batch_norm,
+                scaler=state.scaler,
+            )
     else:
         value = one_pass(state, inputs, batch.labels, seed)
     average_gradients(state.loss)

@@ -89,8 +89,12 @@ def served(*arguments: str, health: str = "/_stcore/health", environment: dict[s
     with tempfile.TemporaryFile() as said:  # a pipe that nobody reads would fill up and stop the server
         server = subprocess.Popen(
             [sys.executable, *arguments, str(port)],
-            cwd=ROOT, env=environment, stdout=said, stderr=subprocess.STDOUT, start_new_session=True,
-        )  # fmt: skip
+            cwd=ROOT,
+            env=environment,
+            stdout=said,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
         try:
             if not is_up(server, address + health):
                 said.seek(0)

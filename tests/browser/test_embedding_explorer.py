@@ -33,13 +33,19 @@ def make_data(n=900, classes=5, seed=0, name="synthetic"):
     sheet.save(file, "PNG")
     embeddings = random.normal(size=(n, 6)).astype(np.float32)
     return ExplorerData(
-        title=name, method="pca", total=n, ids=tuple(f"s{i:04d}" for i in range(n)),
+        title=name,
+        method="pca",
+        total=n,
+        ids=tuple(f"s{i:04d}" for i in range(n)),
         xy=(random.normal(size=(n, 2)) * [3, 1] + [100, -7]).astype(np.float32),
-        labels=random.integers(0, classes, n).astype(np.int32), classes=tuple(f"class {k}" for k in range(classes)),
+        labels=random.integers(0, classes, n).astype(np.int32),
+        classes=tuple(f"class {k}" for k in range(classes)),
         embeddings=embeddings / np.linalg.norm(embeddings, axis=1, keepdims=True),
-        cells=np.arange(n, dtype=np.int32), sheet=Sheet(file.getvalue(), 8, 32),
-        near=np.zeros((n, 0), np.int32), similarity=np.zeros((n, 0), np.float32),
-    )  # fmt: skip
+        cells=np.arange(n, dtype=np.int32),
+        sheet=Sheet(file.getvalue(), 8, 32),
+        near=np.zeros((n, 0), np.int32),
+        similarity=np.zeros((n, 0), np.float32),
+    )
 
 
 @pytest.fixture(scope="module")

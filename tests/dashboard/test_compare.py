@@ -53,10 +53,13 @@ def test_choosing_configurations_narrows_everything(page):
 @pytest.mark.parametrize(
     ("view", "kind"),
     [
-        ("Differences", "plotly_chart"), ("During training", "plotly_chart"), ("All metrics", "plotly_chart"),
-        ("Cost", "plotly_chart"), ("Export", "download_button"),
+        ("Differences", "plotly_chart"),
+        ("During training", "plotly_chart"),
+        ("All metrics", "plotly_chart"),
+        ("Cost", "plotly_chart"),
+        ("Export", "download_button"),
     ],
-)  # fmt: skip
+)
 def test_the_tab_of_the_url_is_drawn_and_no_other(page, view, kind):
     opened = page("compare", preset="toy", view=view)
     assert not opened.exception

@@ -65,9 +65,14 @@ def test_numbers_of_some_points_do_not_look_like_the_runs(page):
 def test_the_url_restores_all_settings(page):
     other = FASHION.replace("sgsl", "softmax")
     opened = page(
-        "embeddings", run=FASHION, beside=other, projection="PCA", colour=CORRECT, find="sandal, BOOT",
+        "embeddings",
+        run=FASHION,
+        beside=other,
+        projection="PCA",
+        colour=CORRECT,
+        find="sandal, BOOT",
         selected=["test-00019", "test-00003", "nobody"],
-    )  # fmt: skip
+    )
     assert not opened.exception
     values = {name: opened.selectbox(key=name).value for name in ("run", "beside", "projection", "colour")}
     assert values == {"run": FASHION, "beside": other, "projection": "pca", "colour": CORRECT}

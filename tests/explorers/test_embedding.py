@@ -117,10 +117,15 @@ def test_packed_bytes_hold_everything(fashion):
 def test_sixty_thousand_points_fit_and_are_where_python_says(fashion):
     n, random = 60_000, np.random.default_rng(0)
     many = replace(
-        fashion, ids=tuple(f"test-{i:05d}" for i in range(n)), xy=random.normal(size=(n, 2)).astype(np.float32),
-        labels=random.integers(0, 10, n).astype(np.int32), cells=np.arange(n, dtype=np.int32),
-        near=np.zeros((n, 0), np.int32), similarity=np.zeros((n, 0), np.float32), total=n,
-    )  # fmt: skip
+        fashion,
+        ids=tuple(f"test-{i:05d}" for i in range(n)),
+        xy=random.normal(size=(n, 2)).astype(np.float32),
+        labels=random.integers(0, 10, n).astype(np.int32),
+        cells=np.arange(n, dtype=np.int32),
+        near=np.zeros((n, 0), np.int32),
+        similarity=np.zeros((n, 0), np.float32),
+        total=n,
+    )
     many = replace(many, grouping=Grouping("half", (many.xy[:, 0] > 0).astype(np.int32), ("left", "right")))
     assert 2 * len(many.packed) < 1_600_000  # two explorers of one page
     head, arrays = unpacked(many.packed)

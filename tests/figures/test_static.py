@@ -14,8 +14,10 @@ def curves(power=2.0):
         go.Scatter(x=x, y=x**power, name="power", line=style.line(0)),
         go.Scatter(x=x, y=x, name="identity", line=style.line(1)),
         go.Scatter(x=[1], y=[1], mode="markers", name="both", marker=style.marker(2)),
-        x="x (metres)", y="y", title=f"power {power}",
-    )  # fmt: skip
+        x="x (metres)",
+        y="y",
+        title=f"power {power}",
+    )
 
 
 def test_lines_points_and_labels_are_carried_over():
@@ -100,9 +102,14 @@ def test_one_name_with_two_looks_is_explained_in_each_panel():
 
 def test_a_filled_area_is_filled_and_a_legend_shows_line_and_mark():
     line = go.Scatter(
-        x=[0, 1], y=[1, 2], fill="tozeroy", mode="lines+markers", name="area", line=style.line(1),
+        x=[0, 1],
+        y=[1, 2],
+        fill="tozeroy",
+        mode="lines+markers",
+        name="area",
+        line=style.line(1),
         marker=style.marker(1),
-    )  # fmt: skip
+    )
     page = small_multiples([style.figure(line)])
     filled = page.axes[0].collections[0].get_paths()[0].vertices
     assert filled[:, 1].min() == 0

@@ -16,24 +16,56 @@ def info_of(run_id, **changes):
     """The content of a good run.json; runs of one group differ in their seed, those of others in their loss, too."""
     group, _, seed = run_id.rpartition("-s")
     return {
-        "schema": 1, "id": run_id, "group": f"toy_{group}", "preset": "toy", "loss": group, "seed": int(seed),
-        "overrides": {}, "config": CONFIG, "status": "finished", "error": None, "command": "train toy",
-        "commit": "a" * 40, "dirty": False, "versions": {"labkit": "0.1.0", "python": "3.11", "torch": "2.13.0"},
-        "host": {"system": "Linux", "machine": "x86_64"}, "device": "cpu", "device_name": "CPU", "threads": 1,
-        "processes": 1, "data": {"name": "toy", "sha256": "b" * 64, "train": 600, "validation": 600, "test": 600,
-        "train_classes": 4, "test_classes": 4}, "pid": 1, "pid_started": 0.0, "started": "2025-01-01T00:00:00+00:00",
+        "schema": 1,
+        "id": run_id,
+        "group": f"toy_{group}",
+        "preset": "toy",
+        "loss": group,
+        "seed": int(seed),
+        "overrides": {},
+        "config": CONFIG,
+        "status": "finished",
+        "error": None,
+        "command": "train toy",
+        "commit": "a" * 40,
+        "dirty": False,
+        "versions": {"labkit": "0.1.0", "python": "3.11", "torch": "2.13.0"},
+        "host": {"system": "Linux", "machine": "x86_64"},
+        "device": "cpu",
+        "device_name": "CPU",
+        "threads": 1,
+        "processes": 1,
+        "data": {
+            "name": "toy",
+            "sha256": "b" * 64,
+            "train": 600,
+            "validation": 600,
+            "test": 600,
+            "train_classes": 4,
+            "test_classes": 4,
+        },
+        "pid": 1,
+        "pid_started": 0.0,
+        "started": "2025-01-01T00:00:00+00:00",
         "ended": "2025-01-01T00:01:00+00:00",
-    } | changes  # fmt: skip
+    } | changes
 
 
 def summary_of(value=0.5, **changes):
     """The content of a good summary.json."""
     test = {"R@1": value, "MAP@R": value / 2, "intra": 0.9}
     return {
-        "schema": 1, "steps": 200, "best_step": 100, "validation": {"R@1": value + 0.1}, "test": test,
-        "test_last": {"R@1": value - 0.1}, "loss": 0.25, "wall_seconds": 61.0, "cpu_seconds": 60.0,
+        "schema": 1,
+        "steps": 200,
+        "best_step": 100,
+        "validation": {"R@1": value + 0.1},
+        "test": test,
+        "test_last": {"R@1": value - 0.1},
+        "loss": 0.25,
+        "wall_seconds": 61.0,
+        "cpu_seconds": 60.0,
         "peak_memory_mb": 300.0,
-    } | changes  # fmt: skip
+    } | changes
 
 
 def make_run(root, run_id="toy-pnp-s0", value=0.5, **changes):
@@ -43,8 +75,10 @@ def make_run(root, run_id="toy-pnp-s0", value=0.5, **changes):
     (folder / "run.json").write_text(json.dumps(info_of(run_id, **changes)))
     if changes.get("status", "finished") == "finished":
         (folder / "summary.json").write_text(json.dumps(summary_of(value)))
-    rows = [{"step": step, "epoch": step / 50, "seconds": step / 10, "loss": 1 / (step + 1), "lr": 0.003}
-            for step in range(0, 200, 20)]  # fmt: skip
+    rows = [
+        {"step": step, "epoch": step / 50, "seconds": step / 10, "loss": 1 / (step + 1), "lr": 0.003}
+        for step in range(0, 200, 20)
+    ]
     rows += [{"step": step, "split": "validation", "R@1": step / 400} for step in (100, 200)]
     (folder / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     return folder

@@ -139,9 +139,14 @@ def test_curves_are_one_row_a_point(tmp_path):
     assert curves(runs, split="train")["value"].tolist() == [0.75]
     validation, loss = curves(runs), curves(runs, "loss")
     assert validation.to_dict("list") == {
-        "id": ["a-s1"] * 2, "group": ["toy_a"] * 2, "title": ["a"] * 2, "loss": ["a"] * 2,
-        "seed": [1, 1], "step": [100, 200], "value": [0.25, 0.5],
-    }  # fmt: skip
+        "id": ["a-s1"] * 2,
+        "group": ["toy_a"] * 2,
+        "title": ["a"] * 2,
+        "loss": ["a"] * 2,
+        "seed": [1, 1],
+        "step": [100, 200],
+        "value": [0.25, 0.5],
+    }
     assert loss["step"].tolist() == list(range(0, 200, 20))
     assert curves([]).empty
 

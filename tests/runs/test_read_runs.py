@@ -250,11 +250,26 @@ def test_every_missing_or_mistyped_field_is_named(key):
 
 @pytest.mark.parametrize(
     "change",
-    [{"id": "../up"}, {"group": ""}, {"status": "done"}, {"started": "yesterday"}, {"seed": True}, {"seed": 1.5},
-     {"data": {"name": "toy"}}, {"pid_started": float("nan")}, {"schema": 0}, {"schema": True}, {"seed": 10**400},
-     {"pid_started": 10**400}, {"config": {"train": {"steps": "many"}}}, {"config": {"optimizer": {"lr": 10**400}}},
-     {"overrides": {"lr": 10**400}}, {"resumed": [{"step": None}]}, {"loss_file": {"file": 1}}],
-)  # fmt: skip
+    [
+        {"id": "../up"},
+        {"group": ""},
+        {"status": "done"},
+        {"started": "yesterday"},
+        {"seed": True},
+        {"seed": 1.5},
+        {"data": {"name": "toy"}},
+        {"pid_started": float("nan")},
+        {"schema": 0},
+        {"schema": True},
+        {"seed": 10**400},
+        {"pid_started": 10**400},
+        {"config": {"train": {"steps": "many"}}},
+        {"config": {"optimizer": {"lr": 10**400}}},
+        {"overrides": {"lr": 10**400}},
+        {"resumed": [{"step": None}]},
+        {"loss_file": {"file": 1}},
+    ],
+)
 def test_wrong_values_are_refused(change):
     (name,) = change
     assert name in " ".join(read_record(info_of("a-s0") | change)[1])

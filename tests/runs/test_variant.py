@@ -63,14 +63,16 @@ def test_the_same_choice_is_equal_however_it_is_written(one, other):
         (("toy", "pnp-dq", {}), ("toy", "pnp-dq", {"data.layout": "random"})),
         (("toy", "pnp-ds", {}), ("toy", "pnp-ds", {"alpha": "4"})),  # the preset's own for another loss
         (("cub", "mpa", {}), ("cub", "mpa", {"steps": "2000"})),  # the preset counts epochs
-        (("in-shop", "sgsl", {"model.name": "resnet18"}),
-         ("in-shop", "sgsl", {"model.name": "resnet18", "model.last": "rbr"})),  # the preset's own of another network
+        (
+            ("in-shop", "sgsl", {"model.name": "resnet18"}),
+            ("in-shop", "sgsl", {"model.name": "resnet18", "model.last": "rbr"}),
+        ),  # the preset's own of another network
         (("toy", "x", {"optimizer.name": "sgd"}), ("toy", "x", {"model.name": "sgd"})),
         (("emoji", "x", {"augment.scale": "0.2"}), ("emoji", "x", {"scale": "0.2"})),
         (("toy", "x", {"data.layout": "a/b"}), ("toy", "x", {"data.layout": "ab"})),
         (("toy", "x", {}), ("omniglot", "x", {})),
     ],
-)  # fmt: skip
+)
 def test_another_choice_is_another_variant(one, other):
     assert Variant(*one) != Variant(*other)
     assert not Variant(*one).is_named(Variant(*other).name) or Variant(*one).name == Variant(*other).name

@@ -122,8 +122,14 @@ def test_steps_are_counted_over_both_loops_and_all_epochs():
     assert drawn == [0, 1, 5, 6]
     assert [epoch.epoch for epoch in epochs] == [1, 2]
     assert set(epochs[0].row()) == {
-        "epoch", "learn_loss", "error", "gradient_norm", "learn_kept", "tune_loss", "tune_kept",
-    }  # fmt: skip
+        "epoch",
+        "learn_loss",
+        "error",
+        "gradient_norm",
+        "learn_kept",
+        "tune_loss",
+        "tune_kept",
+    }
 
 
 def test_a_run_that_goes_on_is_the_run_that_went_through():

@@ -17,9 +17,15 @@ from labkit.surrogates.word_run import start_words
 from labkit.surrogates.word_step import SLOTS, TASK, algorithm_settings, build_state, train_step, training_batch
 
 SMALL = {
-    "batch.size": 4, "train.steps": 7, "train.evaluate_every": 4, "train.checkpoint_every": 2, "train.log_every": 2,
-    "data.validation": 6, "data.test": 8, "model.width": 16,
-}  # fmt: skip
+    "batch.size": 4,
+    "train.steps": 7,
+    "train.evaluate_every": 4,
+    "train.checkpoint_every": 2,
+    "train.log_every": 2,
+    "data.validation": 6,
+    "data.test": 8,
+    "model.width": 16,
+}
 FEW = {"I_a": 2, "I_b": 3, "pairs": 4}
 
 

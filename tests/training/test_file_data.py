@@ -10,11 +10,25 @@ from labkit.training.config import load_config
 from labkit.training.loop import start
 
 SETTINGS = {
-    "data.check": "false", "data.validation": "0.34", "model.name": "small-cnn", "model.dim": "8",
-    "model.in_channels": "3", "model.size": "16", "images.resize": "20", "images.crop": "16", "sampler": "balanced",
-    "classes": "2", "per_class": "2", "steps": "9", "evaluate_every": "3", "checkpoint_every": "3", "log_every": "1",
-    "points": "6", "frames": "3", "nmi": "false",
-}  # fmt: skip
+    "data.check": "false",
+    "data.validation": "0.34",
+    "model.name": "small-cnn",
+    "model.dim": "8",
+    "model.in_channels": "3",
+    "model.size": "16",
+    "images.resize": "20",
+    "images.crop": "16",
+    "sampler": "balanced",
+    "classes": "2",
+    "per_class": "2",
+    "steps": "9",
+    "evaluate_every": "3",
+    "checkpoint_every": "3",
+    "log_every": "1",
+    "points": "6",
+    "frames": "3",
+    "nmi": "false",
+}
 
 
 @pytest.fixture(params=["cub", "in-shop"])

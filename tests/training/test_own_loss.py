@@ -167,12 +167,16 @@ def test_a_file_runs_once_where_it_trains_and_nowhere_else(small_arguments, tmp_
     first, second = sorted(run.id for run in find_runs(runs))
     here = ["--runs", str(runs)]
     for looking in (
-        ["runs", *here], ["runs", "show", first, *here], ["runs", "compare", *here],
-        ["runs", "list", "--where", "scale=9.0", *here], ["evaluate", second, *here],
+        ["runs", *here],
+        ["runs", "show", first, *here],
+        ["runs", "compare", *here],
+        ["runs", "list", "--where", "scale=9.0", *here],
+        ["evaluate", second, *here],
         ["runs", "export", first, *here, "-o", str(tmp_path / "run.zip")],
-        ["runs", "delete", first, "--yes", *here], ["runs", "import", str(tmp_path / "run.zip"), *here],
+        ["runs", "delete", first, "--yes", *here],
+        ["runs", "import", str(tmp_path / "run.zip"), *here],
         ["project", first, "--methods", "pca", *here],
-    ):  # fmt: skip
+    ):
         assert main(looking) == 0, capsys.readouterr().err
     read_moving(read_run(runs / first))
     assert mark.read_text().count("\n") == 1

@@ -22,10 +22,18 @@ from labkit.training.step import train_step
 
 ROOT = Path(__file__).parents[2]
 SETTINGS = {
-    "data.subset": "embedded", "data.per_class": "20", "model.name": "small-cnn", "model.dim": "8",
-    "augment.degrees": "10.0", "sampler": "balanced", "classes": "5", "per_class": "3", "optimizer.name": "sgd",
-    "lr": "0.05", "proxy_lr": "0.5",
-}  # fmt: skip
+    "data.subset": "embedded",
+    "data.per_class": "20",
+    "model.name": "small-cnn",
+    "model.dim": "8",
+    "augment.degrees": "10.0",
+    "sampler": "balanced",
+    "classes": "5",
+    "per_class": "3",
+    "optimizer.name": "sgd",
+    "lr": "0.05",
+    "proxy_lr": "0.5",
+}
 STEPS = 4
 LOSSES = ("pnp-dq", "recall-at-k-simix", "mpa", "sgsl")
 
@@ -46,9 +54,11 @@ def train(loss: str) -> tuple[list[float], dict[str, torch.Tensor], dict[str, to
         if step == 0:
             parts = {"model": built.module, "loss": built.loss}
             gradients = {
-                f"{part}.{n}": p.grad.clone() for part, m in parts.items() for n, p in m.named_parameters()
+                f"{part}.{n}": p.grad.clone()
+                for part, m in parts.items()
+                for n, p in m.named_parameters()
                 if p.grad is not None
-            }  # fmt: skip
+            }
     return values, gradients, {n: t.clone() for n, t in built.module.state_dict().items()}
 
 
@@ -120,8 +130,11 @@ def test_torchrun_makes_a_run_like_any_other(small_arguments, tmp_path, micro):
     arguments += [*small_arguments, *micro]
     done = subprocess.run(
         [*torchrun(), "-m", "labkit", *arguments, "--runs", str(tmp_path / "two")],
-        cwd=ROOT, capture_output=True, text=True, timeout=200,
-    )  # fmt: skip
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=200,
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     subprocess.run([sys.executable, "-m", "labkit", *arguments, "--runs", str(tmp_path / "one")], cwd=ROOT, check=True)
     pairs = list(zip(*(sorted((tmp_path / name).iterdir()) for name in ("two", "one"))))
@@ -141,8 +154,10 @@ def test_ctrl_c_on_torchrun_leaves_a_run_to_resume(small_arguments, tmp_path, nu
     arguments = ["train", "fashion-mnist", "--loss", "pnp-dq", "--threads", "1", "--runs", str(tmp_path)]
     child = subprocess.Popen(
         [*torchrun(), "-m", "labkit", *arguments, *small_arguments, "steps=100000", "frames=0"],
-        cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     deadline = time.monotonic() + 100
     while not list(tmp_path.glob("*/checkpoints/last.safetensors")) and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -172,8 +187,10 @@ def test_two_machines_with_disks_of_their_own_make_and_resume_one_run(small_argu
         group = ["--nnodes", "2", "--node-rank", str(number), "--master-addr", "127.0.0.1", "--master-port", str(port)]
         return subprocess.Popen(
             [sys.executable, "-m", "torch.distributed.run", *group, "-m", "labkit", *arguments],
-            cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+            cwd=ROOT,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
 
     def on_both(arguments: list[str], where: str) -> list[subprocess.Popen]:
         port = free_port()

@@ -298,12 +298,20 @@ JOB = '{"preset": "toy", "loss": "a", "seeds": [0], "settings": {}}'
 
 @pytest.mark.parametrize(
     "content",
-    ["", "[]", "{", '{"entries": 3}', '{"entries": [{"number": 1}]}', '{"entries": [], "worker": "1"}',
-     f'{{"entries": [{{"number": 1, "job": {JOB}, "runs": ["../x"]}}]}}',
-     f'{{"entries": [{{"number": 1, "job": {JOB}, "runs": []}}]}}',
-     f'{{"entries": [{{"number": 1, "job": {JOB}, "runs": ["x"], "state": "lazy"}}]}}',
-     '{"entries": [{"number": 1, "job": {"preset": "toy"}, "runs": ["x"]}]}', '{"entries": [], "more": 1}'],
-)  # fmt: skip
+    [
+        "",
+        "[]",
+        "{",
+        '{"entries": 3}',
+        '{"entries": [{"number": 1}]}',
+        '{"entries": [], "worker": "1"}',
+        f'{{"entries": [{{"number": 1, "job": {JOB}, "runs": ["../x"]}}]}}',
+        f'{{"entries": [{{"number": 1, "job": {JOB}, "runs": []}}]}}',
+        f'{{"entries": [{{"number": 1, "job": {JOB}, "runs": ["x"], "state": "lazy"}}]}}',
+        '{"entries": [{"number": 1, "job": {"preset": "toy"}, "runs": ["x"]}]}',
+        '{"entries": [], "more": 1}',
+    ],
+)
 def test_a_queue_that_labkit_did_not_write_is_refused_and_kept(tmp_path, content):
     (tmp_path / "queue.json").write_text(content)
     with pytest.raises(RunError, match=r"queue\.json"):
@@ -327,11 +335,15 @@ def test_the_queue_forgets_what_is_long_over_and_a_page_may_not_fill_it(tmp_path
 @pytest.mark.parametrize(
     ("device", "jobs", "gpus", "expected"),
     [
-        ("auto", None, 0, ["auto"]), ("auto", None, 1, ["auto"]), ("auto", 3, 0, ["auto"] * 3),
-        ("auto", None, 3, ["cuda:0", "cuda:1", "cuda:2"]), ("auto", 4, 2, ["cuda:0", "cuda:1", "cuda:0", "cuda:1"]),
-        ("cpu", None, 4, ["cpu"]), ("cuda:1", 2, 4, ["cuda:1", "cuda:1"]),
+        ("auto", None, 0, ["auto"]),
+        ("auto", None, 1, ["auto"]),
+        ("auto", 3, 0, ["auto"] * 3),
+        ("auto", None, 3, ["cuda:0", "cuda:1", "cuda:2"]),
+        ("auto", 4, 2, ["cuda:0", "cuda:1", "cuda:0", "cuda:1"]),
+        ("cpu", None, 4, ["cpu"]),
+        ("cuda:1", 2, 4, ["cuda:1", "cuda:1"]),
     ],
-)  # fmt: skip
+)
 def test_each_gpu_gets_a_run_where_there_are_several(device, jobs, gpus, expected):
     assert slots(device, jobs, gpus) == expected
 

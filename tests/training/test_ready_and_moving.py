@@ -27,12 +27,18 @@ def test_every_loss_works_with_its_defaults(loss):
 @pytest.mark.parametrize(
     ("loss", "settings"),
     [
-        ("pnp-dq", {"tau": "0"}), ("pnp-dq", {"alpha": "many"}), ("recall-at-k", {"ks": "0"}),
-        ("recall-at-k", {"ks": "()"}), ("mpa", {"centers": "0"}), ("mpa", {"centers": "1.5"}),
+        ("pnp-dq", {"tau": "0"}),
+        ("pnp-dq", {"alpha": "many"}),
+        ("recall-at-k", {"ks": "0"}),
+        ("recall-at-k", {"ks": "()"}),
+        ("mpa", {"centers": "0"}),
+        ("mpa", {"centers": "1.5"}),
         ("sgsl", {"convention": "mine"}),
-        ("from-derivative", {"g": "7"}), ("pnp-dq", {"model.dim": "0"}), ("pnp-dq", {"model.dim": "two"}),
+        ("from-derivative", {"g": "7"}),
+        ("pnp-dq", {"model.dim": "0"}),
+        ("pnp-dq", {"model.dim": "two"}),
     ],
-)  # fmt: skip
+)
 def test_an_option_that_the_loss_refuses_is_a_value_error(loss, settings):
     with pytest.raises(ValueError, match=r"\w"):
         check_loss(load_config("toy", loss, settings))

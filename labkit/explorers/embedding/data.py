@@ -128,10 +128,19 @@ def explorer_data(
     ids = tuple(samples["id"])
     cells, sheet = find_sheet(sprites, run.data_name, ids)
     data = ExplorerData(
-        title=run.id, method=projection, total=len(row_of), ids=ids, xy=xy, labels=labels, classes=classes,
-        embeddings=unit, cells=cells, sheet=sheet,
-        near=np.zeros((len(ids), 0), np.int32), similarity=np.zeros((len(ids), 0), np.float32),
-    )  # fmt: skip
+        title=run.id,
+        method=projection,
+        total=len(row_of),
+        ids=ids,
+        xy=xy,
+        labels=labels,
+        classes=classes,
+        embeddings=unit,
+        cells=cells,
+        sheet=sheet,
+        near=np.zeros((len(ids), 0), np.int32),
+        similarity=np.zeros((len(ids), 0), np.float32),
+    )
     if limit is not None and limit < len(data):
         data = subset(data, stratified(labels.astype(np.int64), limit, seed=0))
     if sheet_limit is not None and data.sheet is not NO_SHEET:
@@ -144,10 +153,16 @@ def subset(data: ExplorerData, rows: NDArray[Any]) -> ExplorerData:
     """Some of the points, in the order of the rows; neighbours, which name rows, are dropped."""
     grouping = data.grouping and replace(data.grouping, numbers=data.grouping.numbers[rows])
     return replace(
-        data, ids=tuple(data.ids[i] for i in rows), xy=data.xy[rows], labels=data.labels[rows],
-        embeddings=data.embeddings[rows], cells=data.cells[rows],
-        near=np.zeros((len(rows), 0), np.int32), similarity=np.zeros((len(rows), 0), np.float32), grouping=grouping,
-    )  # fmt: skip
+        data,
+        ids=tuple(data.ids[i] for i in rows),
+        xy=data.xy[rows],
+        labels=data.labels[rows],
+        embeddings=data.embeddings[rows],
+        cells=data.cells[rows],
+        near=np.zeros((len(rows), 0), np.int32),
+        similarity=np.zeros((len(rows), 0), np.float32),
+        grouping=grouping,
+    )
 
 
 def nearest(data: ExplorerData, name: str, k: int = NEIGHBOURS) -> dict[str, Any]:

@@ -87,10 +87,13 @@ def neighbour_table(data: ExplorerData, search: str = "", most: int = 1000) -> t
     near, similarity = first_neighbours(data, shown)
     table = [
         {
-            "id": data.ids[i], "class": data.classes[data.labels[i]], "nearest neighbour": data.ids[j],
-            "its class": data.classes[data.labels[j]], "cosine similarity": round(float(s), 3),
+            "id": data.ids[i],
+            "class": data.classes[data.labels[i]],
+            "nearest neighbour": data.ids[j],
+            "its class": data.classes[data.labels[j]],
+            "cosine similarity": round(float(s), 3),
             "correct": "✓" if data.labels[i] == data.labels[j] else "✗",
         }
         for i, j, s in zip(shown, near, similarity)
-    ]  # fmt: skip
+    ]
     return table, len(rows)

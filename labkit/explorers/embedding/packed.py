@@ -30,18 +30,27 @@ def pack(data: ExplorerData) -> bytes:
     low, step, whole = quantised(data.xy)
     arrays: dict[str, NDArray[Any]] = {
         "xy": whole if len(data) >= MANY else data.xy.astype(np.float32),
-        "shared": shared, "labels": smallest(data.labels), "cells": smallest(data.cells + 1),
-        "near": smallest(data.near), "similarity": data.similarity.astype(np.float32),
-    }  # fmt: skip
+        "shared": shared,
+        "labels": smallest(data.labels),
+        "cells": smallest(data.cells + 1),
+        "near": smallest(data.near),
+        "similarity": data.similarity.astype(np.float32),
+    }
     if grouping:
         arrays["groups"] = smallest(grouping.numbers)
     head = {
-        "title": data.title, "subtitle": data.subtitle, "n": len(data), "ids": rest, "classes": data.classes,
+        "title": data.title,
+        "subtitle": data.subtitle,
+        "n": len(data),
+        "ids": rest,
+        "classes": data.classes,
         **(looks(range(len(data.colors.names))) if data.colored else {"colors": None, "shapes": None}),
-        "size": data.sheet.size, "columns": data.sheet.columns, "k": data.near.shape[1],
+        "size": data.sheet.size,
+        "columns": data.sheet.columns,
+        "k": data.near.shape[1],
         "grouped": {"by": grouping.by, "names": grouping.names} if grouping else None,
         "grid": {"low": low, "step": step} if len(data) >= MANY else None,
-    }  # fmt: skip
+    }
     return joined(head, arrays)
 
 

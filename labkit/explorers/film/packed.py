@@ -36,10 +36,17 @@ def packed(film: Film, per_class: int | None = None, classes: int | None = None)
     number = film.numbers[rows][np.unique(labels, return_index=True)[1]]  # classes of two splits may look alike
     part = np.argmax(np.stack(list(film.splits.values())), axis=0)[rows]
     head = {
-        "title": film.title, "kind": film.kind, "steps": film.steps, "words": words(film), "scale": 1 / FINE,
-        "n": len(rows), "d": film.places.shape[2], "splits": list(film.splits),
-        "classes": [film.classes[k] for k in shown], **looks(number.tolist()),
-    }  # fmt: skip
+        "title": film.title,
+        "kind": film.kind,
+        "steps": film.steps,
+        "words": words(film),
+        "scale": 1 / FINE,
+        "n": len(rows),
+        "d": film.places.shape[2],
+        "splits": list(film.splits),
+        "classes": [film.classes[k] for k in shown],
+        **looks(number.tolist()),
+    }
     places = np.rint(film.places[:, rows] * FINE).astype(np.int16)
     return joined(head, {"frames": places, "labels": smallest(labels), "part": smallest(part)})
 

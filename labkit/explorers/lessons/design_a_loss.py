@@ -99,9 +99,13 @@ def curve(function: Derivative, y: str, number: int) -> go.Figure:
     R = torch.cat([even, torch.tensor(AT, dtype=torch.float64)]).unique()  # sorted; points that are set are corners
     found = function(R)
     line = go.Scatter(
-        x=[round(v, 4) for v in R.tolist()], y=[float(f"{v:.5g}") for v in found.tolist()], mode="lines",
-        line=style.line(number), showlegend=False, name=y,
-    )  # fmt: skip
+        x=[round(v, 4) for v in R.tolist()],
+        y=[float(f"{v:.5g}") for v in found.tolist()],
+        mode="lines",
+        line=style.line(number),
+        showlegend=False,
+        name=y,
+    )
     fig = style.figure(line, x="R: negatives before the positive", y=y)
     low, high = min(0.0, float(found.min())), max(0.0, float(found.max()))
     room = 0.08 * (high - low) or 1.0
@@ -145,9 +149,16 @@ def side_by_side(figures: tuple[go.Figure, ...]) -> go.Figure:
             fig.add_annotation(note.to_plotly_json() | {"xref": f"x{mark}", "yref": f"y{mark}"})
         words = (one.layout.title.text or ("derivative ∂L/∂R", "loss, its integral")[number - 1]).replace(": ", "<br>")
         fig.add_annotation(
-            text=words, x=sum(domain) / 2, y=1.02, xref="paper", yref="paper", xanchor="center", yanchor="bottom",
-            showarrow=False, font=small,
-        )  # fmt: skip
+            text=words,
+            x=sum(domain) / 2,
+            y=1.02,
+            xref="paper",
+            yref="paper",
+            xanchor="center",
+            yanchor="bottom",
+            showarrow=False,
+            font=small,
+        )
     fig.update_layout(margin={"t": 60, "l": 45}, legend={"orientation": "h", "x": 0.66, "y": -0.02, "yanchor": "top"})
     return fig
 
@@ -162,16 +173,25 @@ class Designer(Shell):
         wide = {"description_width": "initial"}
         self.preset = widgets.Dropdown(options=list(PRESETS), value=START, description="start from", style=wide)
         self.formula = widgets.Text(
-            PRESETS[START], description="∂L/∂R =", continuous_update=False, style=wide,
+            PRESETS[START],
+            description="∂L/∂R =",
+            continuous_update=False,
+            style=wide,
             layout=widgets.Layout(width="340px"),
-        )  # fmt: skip
+        )
         self.points = [
             widgets.FloatSlider(
-                0.0, min=0.0, max=HIGHEST, step=0.05, description=f"R = {R:g}", orientation="vertical",
-                continuous_update=False, layout=widgets.Layout(height="170px", width="70px"),
+                0.0,
+                min=0.0,
+                max=HIGHEST,
+                step=0.05,
+                description=f"R = {R:g}",
+                orientation="vertical",
+                continuous_update=False,
+                layout=widgets.Layout(height="170px", width="70px"),
             )
             for R in AT
-        ]  # fmt: skip
+        ]
         self.source = widgets.ToggleButtons(options=["formula", "points"], description="use the", style=wide)
         self.seed = widgets.IntSlider(1, min(SEEDS), max(SEEDS), description="seed", continuous_update=False)
         self.message = widgets.HTML()

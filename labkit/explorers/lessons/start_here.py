@@ -12,10 +12,31 @@ from labkit.figures.retrieval import Gallery, page, retrieved
 
 VENDOR = "twemoji"
 QUERIES = (
-    "panda", "dog-face", "tiger-face", "eagle", "fish", "red-apple", "melon", "sushi", "cheese-wedge", "taxi",
-    "minibus", "helicopter", "three-oclock", "five-thirty", "smirking-face", "grimacing-face", "crying-cat", "ghost",
-    "blue-heart", "rainbow", "guitar", "scissors", "bell", "warning",
-)  # fmt: skip
+    "panda",
+    "dog-face",
+    "tiger-face",
+    "eagle",
+    "fish",
+    "red-apple",
+    "melon",
+    "sushi",
+    "cheese-wedge",
+    "taxi",
+    "minibus",
+    "helicopter",
+    "three-oclock",
+    "five-thirty",
+    "smirking-face",
+    "grimacing-face",
+    "crying-cat",
+    "ghost",
+    "blue-heart",
+    "rainbow",
+    "guitar",
+    "scissors",
+    "bell",
+    "warning",
+)
 
 
 def explore_retrieval(

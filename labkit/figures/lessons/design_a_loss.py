@@ -31,11 +31,13 @@ def curves(of: str, variants: Sequence[str], alpha: float, b: float, largest: fl
     function = pnp_value if of == "value" else pnp_derivative
     traces = [
         go.Scatter(
-            x=R.numpy(), y=function(R, variant, alpha, b).numpy(), name=NAMES[variant],
+            x=R.numpy(),
+            y=function(R, variant, alpha, b).numpy(),
+            name=NAMES[variant],
             line=line_of(variant),
         )
         for variant in variants
-    ]  # fmt: skip
+    ]
     y = "loss" if of == "value" else "∂L/∂R"
     return style.figure(*traces, x="R: negatives before the positive", y=y, title=title)
 

@@ -67,14 +67,20 @@ def drops(
     dots = [(scale * value, name) for name in order for value in found[name].differences]
     half = [0.0 if d.high != d.high else scale * (d.high - d.mean) for d in (found[name] for name in order)]
     seeds = go.Scatter(
-        x=[x for x, _ in dots], y=[y for _, y in dots], mode="markers", name="one seed",
+        x=[x for x, _ in dots],
+        y=[y for _, y in dots],
+        mode="markers",
+        name="one seed",
         marker={"symbol": "circle", "size": 7, "color": style.COLORS[4]},
-    )  # fmt: skip
+    )
     means = go.Scatter(
-        x=[scale * found[name].mean for name in order], y=order, mode="markers", name="mean, 95 % interval",
+        x=[scale * found[name].mean for name in order],
+        y=order,
+        mode="markers",
+        name="mean, 95 % interval",
         marker={"symbol": "diamond", "size": 10, "color": style.COLORS[0]},
         error_x={"type": "data", "array": half, "color": style.COLORS[0], "thickness": 2, "width": 5},
-    )  # fmt: skip
+    )
     fig = style.figure(seeds, means, x=f"test {metric}, merged minus plain{unit}", height=130 + 30 * len(order))
     fig.update_layout(margin={"l": 30 + 8 * max(map(len, order), default=10)})
     fig.update_yaxes(categoryorder="array", categoryarray=order)

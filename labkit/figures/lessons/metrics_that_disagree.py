@@ -53,10 +53,16 @@ def ranking_metrics(relevance: tuple[int, ...], k: int = 10, num_relevant: int =
     marks = ["✓" if r else "·" for r in relevance]
     listed = " ".join(marks[:k]) + (" | " + " ".join(marks[k:]) if k < len(marks) else "")
     bars = go.Bar(
-        x=[100 * found[name] for name in names], y=names, orientation="h", marker={"color": style.COLORS[0]},
-        text=[f"{100 * found[name]:.1f}" for name in names], textposition="outside", cliponaxis=False,
-        hovertext=[OF_A_LIST[name] for name in names], hoverinfo="text+x",
-    )  # fmt: skip
+        x=[100 * found[name] for name in names],
+        y=names,
+        orientation="h",
+        marker={"color": style.COLORS[0]},
+        text=[f"{100 * found[name]:.1f}" for name in names],
+        textposition="outside",
+        cliponaxis=False,
+        hovertext=[OF_A_LIST[name] for name in names],
+        hoverinfo="text+x",
+    )
     fig = style.figure(bars, x="value (%)", title=f"ranking: {listed}", height=420)
     fig.update_xaxes(range=[0, 112], tickvals=[0, 25, 50, 75, 100])
     fig.update_layout(margin={"l": 190}, showlegend=False)
@@ -74,11 +80,15 @@ def recall_over_k(
 
     traces = [
         go.Scatter(
-            x=list(ks), y=[100 * found[f"{key}{k}"] for k in ks], name=name, mode="lines+markers",
-            line=style.line(number), marker=style.marker(number),
+            x=list(ks),
+            y=[100 * found[f"{key}{k}"] for k in ks],
+            name=name,
+            mode="lines+markers",
+            line=style.line(number),
+            marker=style.marker(number),
         )
         for number, (name, key) in enumerate(kinds.items())
-    ]  # fmt: skip
+    ]
     fig = style.figure(*traces, x="cut-off k", y="recall@k (%)")
     fig.update_xaxes(type="log", tickvals=list(ks), ticktext=[str(k) for k in ks])
     fig.update_yaxes(range=[0, 104])
@@ -97,10 +107,16 @@ def correlation_heatmap(frame: pd.DataFrame) -> go.Figure:
     found = rank_correlation(frame)
     names = list(found.columns)
     squares = go.Heatmap(
-        z=found.to_numpy(), x=names, y=names, zmin=0, zmax=1, colorscale=style.SEQUENTIAL,
-        texttemplate="%{z:.2f}", hovertemplate="%{y} and %{x}: %{z:.3f}<extra></extra>",
+        z=found.to_numpy(),
+        x=names,
+        y=names,
+        zmin=0,
+        zmax=1,
+        colorscale=style.SEQUENTIAL,
+        texttemplate="%{z:.2f}",
+        hovertemplate="%{y} and %{x}: %{z:.3f}<extra></extra>",
         colorbar={"title": {"text": "rank correlation"}},
-    )  # fmt: skip
+    )
     fig = style.figure(squares, height=430)
     fig.update_yaxes(autorange="reversed", showgrid=False)
     fig.update_xaxes(showgrid=False)
@@ -122,15 +138,24 @@ def two_metrics(frame: pd.DataFrame, first: str, second: str) -> go.Figure:
         part = shown[[family_of(str(loss)) == family for loss in shown.index]]
         if part.empty:
             continue
-        hover = [f"{loss}: rank {ranks[first][loss]:.0f} by {first}, {ranks[second][loss]:.0f} by {second}"
-                 for loss in part.index]  # fmt: skip
+        hover = [
+            f"{loss}: rank {ranks[first][loss]:.0f} by {first}, {ranks[second][loss]:.0f} by {second}"
+            for loss in part.index
+        ]
         traces.append(
             go.Scatter(
-                x=list(scale[0] * part[first]), y=list(scale[1] * part[second]), name=family, mode="markers+text",
-                marker=style.marker(number), text=[loss if loss in named else "" for loss in part.index],
-                textposition="top center", hovertext=hover, hoverinfo="text", cliponaxis=False,
+                x=list(scale[0] * part[first]),
+                y=list(scale[1] * part[second]),
+                name=family,
+                mode="markers+text",
+                marker=style.marker(number),
+                text=[loss if loss in named else "" for loss in part.index],
+                textposition="top center",
+                hovertext=hover,
+                hoverinfo="text",
+                cliponaxis=False,
             )
-        )  # fmt: skip
+        )
     correlation = 1.0 if first == second else float(rank_correlation(shown).to_numpy()[0, 1])
     unit = [" (%)" if is_share(metric) else "" for metric in (first, second)]
     title = f"{len(shown)} losses, rank correlation {correlation:.2f}"
@@ -154,11 +179,15 @@ def separability(points: Tensor, label: Tensor, found: Mapping[str, float]) -> g
     ring = (1 + 0.07 * label[:, None]) * points
     traces = [
         go.Scatter(
-            x=ring[label == c, 0].round(decimals=3).tolist(), y=ring[label == c, 1].round(decimals=3).tolist(),
-            mode="markers", name=f"class {c + 1}", marker=style.marker(c, size=8), hoverinfo="name",
+            x=ring[label == c, 0].round(decimals=3).tolist(),
+            y=ring[label == c, 1].round(decimals=3).tolist(),
+            mode="markers",
+            name=f"class {c + 1}",
+            marker=style.marker(c, size=8),
+            hoverinfo="name",
         )
         for c in label.unique().tolist()
-    ]  # fmt: skip
+    ]
     csc = f"{found['CSC']:.0f}" if found["CSC"] >= 10 else f"{found['CSC']:.2g}"
     told = f"CSC {csc}<br>R@1 {100 * found['R@1']:.0f} %<br>NMI {100 * found['NMI']:.0f} %"
     fig = style.figure(*traces, height=430)

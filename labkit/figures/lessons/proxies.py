@@ -58,21 +58,31 @@ def weights(slope: Tensor) -> list[Any]:
     rows = [0.2, -0.05, -0.3]
     traces: list[Any] = [
         go.Scatter(
-            x=[0.08, round(0.08 + BAR * abs(weight), 3)], y=[y, y], mode="lines", showlegend=False, hoverinfo="skip",
+            x=[0.08, round(0.08 + BAR * abs(weight), 3)],
+            y=[y, y],
+            mode="lines",
+            showlegend=False,
+            hoverinfo="skip",
             line={"color": style.COLORS[c], "width": 9},
         )
         for c, (y, weight) in enumerate(zip(rows, slope[0].tolist()))
-    ]  # fmt: skip
+    ]
     said = [
         "∂L/∂S(x, c)",
         *(f"{name} {round(weight, 2) + 0.0:+.2f}" for name, weight in zip(CLASSES, slope[0].tolist())),
     ]
     traces.append(
         go.Scatter(
-            x=[-0.55] * 4, y=[0.4, *(y - 0.015 for y in rows)], text=said, mode="text", textposition="middle right",
-            showlegend=False, hoverinfo="skip", textfont={"size": style.FONT_SIZE},
+            x=[-0.55] * 4,
+            y=[0.4, *(y - 0.015 for y in rows)],
+            text=said,
+            mode="text",
+            textposition="middle right",
+            showlegend=False,
+            hoverinfo="skip",
+            textfont={"size": style.FONT_SIZE},
         )
-    )  # fmt: skip
+    )
     return traces
 
 
@@ -88,16 +98,22 @@ def gradient_arrows(angle: int, loss: str, centers: int) -> go.Figure:
         own = x[labels == c].round(decimals=3)
         traces.append(
             go.Scatter(
-                x=own[:, 0].tolist(), y=own[:, 1].tolist(), mode="markers", name=f"samples of {name}",
+                x=own[:, 0].tolist(),
+                y=own[:, 1].tolist(),
+                mode="markers",
+                name=f"samples of {name}",
                 marker=style.marker(c, size=11),
             )
-        )  # fmt: skip
+        )
         traces.append(
             go.Scatter(
-                x=drawn[c, :, 0].tolist(), y=drawn[c, :, 1].tolist(), mode="markers", name=f"proxies of {name}",
+                x=drawn[c, :, 0].tolist(),
+                y=drawn[c, :, 1].tolist(),
+                mode="markers",
+                name=f"proxies of {name}",
                 marker={"symbol": "star", "size": 15, "color": style.COLORS[c]},
             )
-        )  # fmt: skip
+        )
     for number, (name, start, step) in enumerate(
         (("−∂L/∂x, samples", x, push_x), ("−∂L/∂w, proxies", drawn.flatten(0, 1), push_w.flatten(0, 1)))
     ):
@@ -107,10 +123,15 @@ def gradient_arrows(angle: int, loss: str, centers: int) -> go.Figure:
     moved = (1.2 * x[0]).round(decimals=3).tolist()
     traces.append(
         go.Scatter(
-            x=moved[:1], y=moved[1:], text=["<b>x</b>"], mode="text", showlegend=False, hoverinfo="skip",
+            x=moved[:1],
+            y=moved[1:],
+            text=["<b>x</b>"],
+            mode="text",
+            showlegend=False,
+            hoverinfo="skip",
             textfont={"size": style.FONT_SIZE + 3},
         )
-    )  # fmt: skip
+    )
     fig = style.figure(
         *traces,
         title=f"{loss}, {w.shape[1]} {'proxy' if w.shape[1] == 1 else 'proxies'} a class: L = {value:.2f}",
@@ -178,10 +199,15 @@ def relations(loss: str) -> go.Figure:
         hover = [f"d²L / dS({names[a]}) dS({names[b]}) = {float(H[a, b]):+.3f}" for a, b in some]
         traces.append(
             go.Scatter(
-                x=[b for _, b in some], y=[a for a, _ in some], mode="markers", name=name, text=hover,
-                hoverinfo="text", marker=style.marker((6, 0, 1, 2)[number], symbol=style.MARKERS[number], size=11),
+                x=[b for _, b in some],
+                y=[a for a, _ in some],
+                mode="markers",
+                name=name,
+                text=hover,
+                hoverinfo="text",
+                marker=style.marker((6, 0, 1, 2)[number], symbol=style.MARKERS[number], size=11),
             )
-        )  # fmt: skip
+        )
     fig = style.figure(*traces, x="similarity that changes", y="gradient that answers", title=loss, height=480)
     ticks = {"tickvals": list(range(len(names))), "ticktext": names, "zeroline": False}
     fig.update_xaxes(range=[-0.7, 11.7], **ticks)

@@ -26,12 +26,17 @@ def wrong_winner(difference: float, sd: float, seeds: int) -> go.Figure:
     return style.figure(
         go.Scatter(x=x, y=density, name="observed difference", line=style.line(0)),
         go.Scatter(
-            x=x[below], y=density[below], name="the worse loss wins", fill="tozeroy", line=style.line(1),
+            x=x[below],
+            y=density[below],
+            name="the worse loss wins",
+            fill="tozeroy",
+            line=style.line(1),
             fillcolor="rgba(213, 94, 0, 0.3)",
         ),
-        x="difference of the means (points of R@1)", y="density (1/point)",
+        x="difference of the means (points of R@1)",
+        y="density (1/point)",
         title=f"{seeds} seed{'s' if seeds > 1 else ''}: the worse loss wins in {wrong:.1f} % of tables",
-    )  # fmt: skip
+    )
 
 
 def coverage(found: Mapping[str, Sequence[float]], seeds: Sequence[int]) -> go.Figure:

@@ -17,9 +17,15 @@ if TYPE_CHECKING:
 KS = (1, 2, 4, 8, 16)
 # A gallery like the slides' Fig. 1: name -> (similarity to the query, whether it is a positive)
 GALLERY = {
-    "N1": (0.88, False), "P1": (0.82, True), "N2": (0.71, False), "N3": (0.63, False),
-    "P2": (0.55, True), "N4": (0.46, False), "P3": (0.34, True), "N5": (0.25, False),
-}  # fmt: skip
+    "N1": (0.88, False),
+    "P1": (0.82, True),
+    "N2": (0.71, False),
+    "N3": (0.63, False),
+    "P2": (0.55, True),
+    "N4": (0.46, False),
+    "P3": (0.34, True),
+    "N5": (0.25, False),
+}
 GALLERY_KS = (1, 2, 4, 8)
 ROW = {"positives": 5.0, "negatives": 4.0} | {f"k = {k}": 3.0 - row for row, k in enumerate(GALLERY_KS)}
 LONGEST = 0.25  # of an arrow, in similarity
@@ -58,8 +64,10 @@ def moved_positive(negatives: Sequence[float], k: int, tau_rank: float = 1.0, ta
     return style.figure(
         go.Scatter(x=x.numpy(), y=hard.numpy(), name=f"recall@{k}", line=style.line(1, shape="hv")),
         go.Scatter(x=x.numpy(), y=soft.numpy(), name=f"rs@{k}", line=style.line(0)),
-        x="similarity of the positive", y="value", title=f"τ₁ = {tau_rank:g}, τ₂ = {tau_sim:g}",
-    )  # fmt: skip
+        x="similarity of the positive",
+        y="value",
+        title=f"τ₁ = {tau_rank:g}, τ₂ = {tau_sim:g}",
+    )
 
 
 def gallery(similarity: Mapping[str, float], tau_rank: float = 1.0, tau_sim: float = 0.01) -> go.Figure:
@@ -78,10 +86,14 @@ def gallery(similarity: Mapping[str, float], tau_rank: float = 1.0, tau_sim: flo
         *items_and_pulls(similarity, pull),
         go.Scatter(x=hard.tolist(), y=values, mode="markers", name="recall@k", marker=style.marker(1, size=15)),
         go.Scatter(
-            x=soft.tolist(), y=values, mode="markers", name="rs@k", marker=style.marker(0, size=8),
+            x=soft.tolist(),
+            y=values,
+            mode="markers",
+            name="rs@k",
+            marker=style.marker(0, size=8),
             hovertemplate="%{x:.3f}<extra>rs@k</extra>",
         ),
-    ]  # fmt: skip
+    ]
     title = f"loss {float(loss.detach()):.3f}, with hard recall {1 - float(hard.mean()):.3f}"
     fig = style.figure(*traces, x="similarity (items), value (recall@k, rs@k)", title=title, height=430)
     fig.update_layout(margin={"l": 95})
@@ -99,18 +111,26 @@ def items_and_pulls(similarity: Mapping[str, float], pull: Mapping[str, float]) 
         names = [name for name, (_, is_positive) in GALLERY.items() if is_positive == kind]
         traces.append(
             go.Scatter(
-                x=[similarity[name] for name in names], y=[ROW[row]] * len(names), mode="markers", name=row[:-1],
+                x=[similarity[name] for name in names],
+                y=[ROW[row]] * len(names),
+                mode="markers",
+                name=row[:-1],
                 marker=style.marker(2 + number, size=11),
                 hovertext=[f"{name}: s = {similarity[name]:.2f}, −∂L/∂s = {pull[name]:+.4f}" for name in names],
                 hoverinfo="text",
             )
-        )  # fmt: skip
+        )
         traces.append(
             go.Scatter(
-                x=[similarity[name] for name in names], y=[ROW[row] - 0.38] * len(names), mode="text", text=names,
-                showlegend=False, hoverinfo="skip", textfont={"size": 11},
+                x=[similarity[name] for name in names],
+                y=[ROW[row] - 0.38] * len(names),
+                mode="text",
+                text=names,
+                showlegend=False,
+                hoverinfo="skip",
+                textfont={"size": 11},
             )
-        )  # fmt: skip
+        )
     shafts: dict[str, list[float | None]] = {"x": [], "y": []}
     heads: dict[str, list[tuple[float, float]]] = {"triangle-right": [], "triangle-left": []}
     for name, (_, is_positive) in GALLERY.items():
@@ -128,10 +148,14 @@ def items_and_pulls(similarity: Mapping[str, float], pull: Mapping[str, float]) 
     for symbol, ends in heads.items():
         traces.append(
             go.Scatter(
-                x=[x for x, _ in ends], y=[y for _, y in ends], mode="markers", showlegend=False, hoverinfo="skip",
+                x=[x for x, _ in ends],
+                y=[y for _, y in ends],
+                mode="markers",
+                showlegend=False,
+                hoverinfo="skip",
                 marker={"symbol": symbol, "size": 10, "color": grey},
             )
-        )  # fmt: skip
+        )
     return traces
 
 
@@ -172,8 +196,10 @@ def floors(tau_rank: float, ks: Sequence[int] = KS, largest: int = 20) -> go.Fig
     fig = style.figure(
         go.Scatter(x=counts, y=soft, mode="lines+markers", name="1 − rs@k", line=style.line(0)),
         go.Scatter(x=counts, y=hard, mode="lines+markers", name="1 − recall@k, hard", line=style.line(1)),
-        x="positives |P| of the query", y="loss of a perfect ranking", title=f"τ₁ = {tau_rank:g}",
-    )  # fmt: skip
+        x="positives |P| of the query",
+        y="loss of a perfect ranking",
+        title=f"τ₁ = {tau_rank:g}",
+    )
     fig.update_yaxes(range=[0, 0.8])
     return fig
 

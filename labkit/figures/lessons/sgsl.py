@@ -78,11 +78,11 @@ def soft_maximum(others: str, gamma: float) -> go.Figure:
         go.Scatter(x=x, y=largest + np.log(count) / x, name="maximum + log(C−1)/γ", line=style.line(1)),
         go.Scatter(x=x, y=[lse(cosines, g) for g in x], name="LSE with γ", line=style.line(0)),
         go.Scatter(x=x, y=np.full(len(x), largest), name="maximum", line=style.line(2)),
-        go.Scatter(
-            x=[gamma], y=[largest + gap], mode="markers", name="the chosen γ", marker=style.marker(5, size=13)
-        ),
-        x="γ", y="value", title=f"γ = {gamma:g}: {gap:.3f} above the maximum, at most {bound:.3f}",
-    )  # fmt: skip
+        go.Scatter(x=[gamma], y=[largest + gap], mode="markers", name="the chosen γ", marker=style.marker(5, size=13)),
+        x="γ",
+        y="value",
+        title=f"γ = {gamma:g}: {gap:.3f} above the maximum, at most {bound:.3f}",
+    )
     fig.update_xaxes(type="log", tickvals=[0.5, 1, 3, 10, 30, 100], ticktext=["0.5", "1", "3", "10", "30", "100"])
     fig.update_yaxes(range=[largest - 0.25, largest + min(10.0, 2.2 * np.log(count) + 0.2)])
     return fig
@@ -97,9 +97,13 @@ def shares(others: str, gamma: float) -> go.Figure:
     percent = 100 * weight / np.exp(gamma * (np.asarray(OTHERS[others]) - max(cosines))).sum()
     names = [f"class {number}: {cosine:g}" for number, cosine in enumerate(cosines, 1)]
     bars = go.Bar(
-        x=names, y=percent, marker={"color": style.COLORS[0]}, text=[f"{p:.1f}" for p in percent],
-        textposition="outside", cliponaxis=False,
-    )  # fmt: skip
+        x=names,
+        y=percent,
+        marker={"color": style.COLORS[0]},
+        text=[f"{p:.1f}" for p in percent],
+        textposition="outside",
+        cliponaxis=False,
+    )
     count = len(OTHERS[others])
     title = f"γ = {gamma:g}" + (f"; five of the {count} other classes" if count > len(cosines) else "")
     fig = style.figure(bars, x="other class: its cosine", y="share of the gradient (%)", title=title)
@@ -116,8 +120,10 @@ def softplus_and_hinge() -> go.Figure:
     return style.figure(
         go.Scatter(x=x, y=np.log1p(np.exp(x)), name="Eq. 6: softplus", line=style.line(0)),
         go.Scatter(x=x, y=np.maximum(x, 0), name="Eq. 8: hinge", line=style.line(1)),
-        x="largest other cosine − own cosine", y="loss", height=320,
-    )  # fmt: skip
+        x="largest other cosine − own cosine",
+        y="loss",
+        height=320,
+    )
 
 
 def gate(threshold: float = 3.0) -> go.Figure:
@@ -127,14 +133,16 @@ def gate(threshold: float = 3.0) -> go.Figure:
     epsilon = np.linspace(0, 0.5, 101)
     traces = [
         go.Scatter(
-            x=epsilon, y=[smoothed_floor(float(e), classes) for e in epsilon], name=f"{name}, C = {classes:,}",
+            x=epsilon,
+            y=[smoothed_floor(float(e), classes) for e in epsilon],
+            name=f"{name}, C = {classes:,}",
             line=style.line(number),
         )
         for number, (name, classes) in enumerate(DATA_SETS.items())
-    ]  # fmt: skip
+    ]
     level = go.Scatter(
         x=[0, 0.5], y=[threshold] * 2, mode="lines", name=f"gate: SGSL joins below {threshold:g}", line=style.line(6)
-    )  # fmt: skip
+    )
     return style.figure(*traces, level, x="label smoothing ε", y="least softmax loss (nats)")
 
 
@@ -157,17 +165,27 @@ def separability(runs: Iterable[Run], metric: str = "CSC", kinds: Mapping[str, s
     frame["y"] *= 100
     traces = [
         go.Scatter(
-            x=part["x"], y=part["y"], mode="markers", name=str(kind), marker=style.marker(number), hovertext=part["id"],
+            x=part["x"],
+            y=part["y"],
+            mode="markers",
+            name=str(kind),
+            marker=style.marker(number),
+            hovertext=part["id"],
         )
         for number, (kind, part) in enumerate(frame.groupby("kind", sort=True))
-    ]  # fmt: skip
+    ]
     best = frame[(frame["x"] == frame["x"].max()) | (frame["y"] == frame["y"].max())]
     traces.append(
         go.Scatter(
-            x=best["x"], y=best["y"], mode="text", text=best["kind" if kinds else "loss"], textposition="top left",
-            showlegend=False, hoverinfo="skip",
+            x=best["x"],
+            y=best["y"],
+            mode="text",
+            text=best["kind" if kinds else "loss"],
+            textposition="top left",
+            showlegend=False,
+            hoverinfo="skip",
         )
-    )  # fmt: skip
+    )
     rho = frame["x"].rank().corr(frame["y"].rank())
     what = "CSC on unit vectors" if metric == "CSC" else "CSC on features as they are"
     fig = style.figure(*traces, x=what, y="test R@1 (%)", title=f"{len(frame)} runs, rank correlation {rho:+.2f}")

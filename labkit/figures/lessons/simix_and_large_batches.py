@@ -24,11 +24,15 @@ def mixed_pair(a: float, angle: float) -> go.Figure:
     named = {"x": x, "z": z, "v": v}
     points = [
         go.Scatter(
-            x=[0, point[0]], y=[0, point[1]], mode="lines+markers", name=name, line=style.line(number),
+            x=[0, point[0]],
+            y=[0, point[1]],
+            mode="lines+markers",
+            name=name,
+            line=style.line(number),
             marker=style.marker(number, size=11),
         )
         for number, (name, point) in enumerate(named.items())
-    ]  # fmt: skip
+    ]
     grey = {"color": style.COLORS[6], "width": 1.5}
     circle = go.Scatter(x=np.cos(turn), y=np.sin(turn), mode="lines", name="length 1", line=grey)
     chord = go.Scatter(x=[x[0], z[0]], y=[x[1], z[1]], mode="lines", line=grey | {"dash": "dot"}, showlegend=False)
@@ -63,11 +67,15 @@ def batch_difficulty(found: Mapping[str, Mapping[int, float]]) -> go.Figure:
 
     traces = [
         go.Scatter(
-            x=list(recall), y=[100 * value for value in recall.values()], mode="lines+markers", name=name,
-            line=style.line(number), marker=style.marker(number),
+            x=list(recall),
+            y=[100 * value for value in recall.values()],
+            mode="lines+markers",
+            name=name,
+            line=style.line(number),
+            marker=style.marker(number),
         )
         for number, (name, recall) in enumerate(found.items())
-    ]  # fmt: skip
+    ]
     sizes = sorted({size for recall in found.values() for size in recall})
     fig = style.figure(*traces, x="items in the batch", y="recall@1 within the batch (%)")
     fig.update_xaxes(type="log", tickvals=sizes, ticktext=[str(size) for size in sizes])
@@ -89,11 +97,15 @@ def memory(measured: Mapping[str, Mapping[int, float]], micro_batch: int) -> go.
     }
     traces = [
         go.Scatter(
-            x=list(measured[key]), y=list(measured[key].values()), mode="lines+markers", name=name,
-            line=style.line(number), marker=style.marker(number),
+            x=list(measured[key]),
+            y=list(measured[key].values()),
+            mode="lines+markers",
+            name=name,
+            line=style.line(number),
+            marker=style.marker(number),
         )
         for number, (name, key) in enumerate(lines.items())
-    ]  # fmt: skip
+    ]
     fig = style.figure(*traces, x="batch size", y="kept for backward (MB)", title=f"micro-batch {micro_batch}")
     sizes = list(measured["one pass"])
     fig.update_xaxes(type="log", tickvals=sizes, ticktext=[str(size) for size in sizes])

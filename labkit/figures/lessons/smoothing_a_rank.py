@@ -36,8 +36,10 @@ def smoothed_step(tau: float) -> go.Figure:
     return style.figure(
         go.Scatter(x=x, y=(x > 0) * 1.0, name="indicator", line=style.line(1, shape="hv")),
         go.Scatter(x=x, y=sigmoid(x, tau), name="sigmoid G(x; τ)", line=style.line(0)),
-        x="sⱼ − sᵢ (difference of cosine similarities)", y="counted as before i", title=f"τ = {tau:g}",
-    )  # fmt: skip
+        x="sⱼ − sᵢ (difference of cosine similarities)",
+        y="counted as before i",
+        title=f"τ = {tau:g}",
+    )
 
 
 def smoothed_step_slope(tau: float) -> go.Figure:
@@ -47,9 +49,10 @@ def smoothed_step_slope(tau: float) -> go.Figure:
     x = np.linspace(-0.5, 0.5, 1001)
     return style.figure(
         go.Scatter(x=x, y=slope(x, tau), name="slope of G", line=style.line(0)),
-        x="sⱼ − sᵢ (difference of cosine similarities)", y="dG/dx",
+        x="sⱼ − sᵢ (difference of cosine similarities)",
+        y="dG/dx",
         title=f"τ = {tau:g}: largest slope 1/(4τ) = {0.25 / tau:.3g}",
-    )  # fmt: skip
+    )
 
 
 def share_with_gradient(differences: Floats, tau: float, threshold: float = 0.01) -> float:
@@ -66,8 +69,9 @@ def gradient_density(differences: Floats, taus: Sequence[float]) -> go.Figure:
     fig = style.figure(
         go.Scatter(x=list(taus), y=[100 * s for s in share], name="pairs with a gradient (%)", line=style.line(0)),
         go.Scatter(x=list(taus), y=[100 * e for e in error], name="mean error of a comparison (%)", line=style.line(1)),
-        x="temperature τ", y="share of pairs, or error (%)",
-    )  # fmt: skip
+        x="temperature τ",
+        y="share of pairs, or error (%)",
+    )
     fig.update_xaxes(type="log", dtick=1)
     return fig
 
@@ -107,5 +111,6 @@ def moved_positive(negatives: Tensor, other_positive: float, tau: float = 0.01) 
     return style.figure(
         go.Scatter(x=x.numpy(), y=hard.numpy(), name="average precision", line=style.line(1, shape="hv")),
         go.Scatter(x=x.numpy(), y=soft.numpy(), name=f"Smooth-AP, τ = {tau:g}", line=style.line(0)),
-        x="similarity of the moved positive", y="value (1 is perfect)",
-    )  # fmt: skip
+        x="similarity of the moved positive",
+        y="value (1 is perfect)",
+    )

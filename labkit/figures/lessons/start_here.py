@@ -46,11 +46,13 @@ def turning(step: float = 0.25) -> go.Figure:
     found = [measured(angle) for angle in angles]
     traces = [
         go.Scatter(
-            x=angles, y=[one[name] for one in found], name=name,
+            x=angles,
+            y=[one[name] for one in found],
+            name=name,
             line=style.line(number, shape="linear" if name == "pair loss" else "hv"),
         )
         for number, name in enumerate(found[0])
-    ]  # fmt: skip
+    ]
     return style.figure(*traces, x="angle of the query (degrees)", y="value")
 
 
@@ -67,24 +69,41 @@ def on_the_circle(angle: float) -> go.Figure:
     kinds = ((positive, "positive", 0), (~positive, "negative", 1))
     points = [
         go.Scatter(
-            x=x[kind].tolist(), y=y[kind].tolist(), mode="markers+text", name=name,
-            marker=style.marker(number, size=13), text=[f"rank {r}" for r in rank[kind].tolist()],
-            textposition="top right", cliponaxis=False,
-            hovertext=[f"{name} at {a:g}°" for a in angles[kind].tolist()], hoverinfo="text",
+            x=x[kind].tolist(),
+            y=y[kind].tolist(),
+            mode="markers+text",
+            name=name,
+            marker=style.marker(number, size=13),
+            text=[f"rank {r}" for r in rank[kind].tolist()],
+            textposition="top right",
+            cliponaxis=False,
+            hovertext=[f"{name} at {a:g}°" for a in angles[kind].tolist()],
+            hoverinfo="text",
         )
         for kind, name, number in kinds
-    ]  # fmt: skip
+    ]
     turned = torch.deg2rad(torch.tensor(angle))
     query = go.Scatter(
-        x=[0.86 * float(turned.cos())], y=[0.86 * float(turned.sin())], mode="markers", name="query",
-        marker=style.marker(6, size=16), hovertext=f"query at {angle:g}°", hoverinfo="text",
-    )  # fmt: skip
+        x=[0.86 * float(turned.cos())],
+        y=[0.86 * float(turned.sin())],
+        mode="markers",
+        name="query",
+        marker=style.marker(6, size=16),
+        hovertext=f"query at {angle:g}°",
+        hoverinfo="text",
+    )
     circle = go.Scatter(
-        x=arc.cos().tolist(), y=arc.sin().tolist(), mode="lines", showlegend=False, hoverinfo="skip",
-        line={"color": style.TEXT, "width": 1}, opacity=0.5,
-    )  # fmt: skip
-    told = "<br>".join(f"{name} {value:.3f}" if name == "pair loss" else f"{name} {value:.2f}"
-                       for name, value in found.items())  # fmt: skip
+        x=arc.cos().tolist(),
+        y=arc.sin().tolist(),
+        mode="lines",
+        showlegend=False,
+        hoverinfo="skip",
+        line={"color": style.TEXT, "width": 1},
+        opacity=0.5,
+    )
+    told = "<br>".join(
+        f"{name} {value:.3f}" if name == "pair loss" else f"{name} {value:.2f}" for name, value in found.items()
+    )
     fig = style.figure(circle, query, *points, height=400)
     fig.add_annotation(x=0.3, y=0.28, text=told, showarrow=False, align="left", font={"size": style.FONT_SIZE + 1})
     fig.update_xaxes(range=[-0.05, 1.3], visible=False)
@@ -98,9 +117,13 @@ def loss_against_metric(paths: Mapping[str, Sequence[tuple[float, float]]]) -> g
 
     traces = [
         go.Scatter(
-            x=[loss for loss, _ in path], y=[100 * value for _, value in path], mode="lines+markers", name=name,
-            line=style.line(number), marker=style.marker(number, size=[6] * (len(path) - 1) + [13]),
+            x=[loss for loss, _ in path],
+            y=[100 * value for _, value in path],
+            mode="lines+markers",
+            name=name,
+            line=style.line(number),
+            marker=style.marker(number, size=[6] * (len(path) - 1) + [13]),
         )
         for number, (name, path) in enumerate(paths.items())
-    ]  # fmt: skip
+    ]
     return style.figure(*traces, x="pair loss (lower is better)", y="R@1 (%)")
