@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from labkit.losses.options import Method, Positive, Reduction, checked
-from labkit.losses.ranking import RankingParts, mean_over_positives, ranking_loss
+from labkit.losses.options import Count, Method, Positive, Reduction, checked
+from labkit.losses.ranking import CHUNK, RankingParts, mean_over_positives, ranking_loss
 from labkit.losses.softcount import Rules
 
 Derivative = Callable[[Tensor], Tensor]
@@ -125,6 +125,7 @@ def loss_of_value(
     reduction: Reduction = "mean",
     return_parts: bool = False,
     method: Method = "auto",
+    chunk: Count = CHUNK,
 ) -> Tensor | tuple[Tensor, RankingParts]:
     """L = mean over queries of 1/|P| Σ_{i∈P} value(R(i, S_N)): embeddings (B, D), labels (B,) -> scalar or (B,)."""
 
@@ -132,4 +133,6 @@ def loss_of_value(
         return mean_over_positives(value(R_neg), is_target)
 
     rules = Rules(tau, needs_positives=return_parts)
-    return ranking_loss(embeddings, labels, head, rules, reduction=reduction, return_parts=return_parts, method=method)
+    return ranking_loss(
+        embeddings, labels, head, rules, reduction=reduction, return_parts=return_parts, method=method, chunk=chunk
+    )

@@ -13,7 +13,7 @@ from typing import Annotated, Any, ParamSpec, TypeVar, get_type_hints
 
 from torch import Tensor
 
-from labkit.base.checks import check_choice, check_ks, check_not_negative, check_positive
+from labkit.base.checks import check_choice, check_count, check_ks, check_not_negative, check_positive
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -69,19 +69,20 @@ def check_temperatures(name: str, value: Any) -> None:
 Positive = Annotated[float, Bound("above 0", check_positive)]
 PositiveOrLearned = Annotated[float | Tensor, Bound("above 0", check_learned)]
 NotNegative = Annotated[float, Bound("0 or above", check_not_negative)]
-NotNegativeOrNone = Annotated[float | None, Bound("0 or above", check_unless_none)]
+NotNegativeOrNone = Annotated[float | None, Bound("0 or above, or None", check_unless_none)]
 Gate = Annotated[float, Bound("any number", check_number)]
 Switch = Annotated[bool, Bound("on or off", check_switch)]
-Ks = Annotated[Sequence[int], Bound("1 or above", check_ks)]
-Temperatures = Annotated[float | Sequence[float], Bound("above 0", check_temperatures)]
+Ks = Annotated[Sequence[int], Bound("each 1 or above", check_ks)]
+Temperatures = Annotated[float | Sequence[float], Bound("above 0, one or several", check_temperatures)]
+Count = Annotated[int, Bound("1 or above", check_count)]
 PnpVariant = Annotated[str, one_of("O", "Iu", "Iu-exact", "Ib", "Ds", "Dq")]
 ContrastiveForm = Annotated[str, one_of("squared", "linear")]
 Space = Annotated[str, one_of("embedding", "similarity")]
 Convention = Annotated[str, one_of("paper", "official")]
 Reduction = Annotated[str, one_of("mean", "sum", "none")]
 Method = Annotated[str, one_of("auto", "plain", "streamed", "dense")]
-# words that say how to compute, not what: a Module takes them by name only
-BY_NAME = (ContrastiveForm, Space, Convention, Reduction, Method)
+# what says how to compute, not what: a Module takes it by name only
+BY_NAME = (ContrastiveForm, Space, Convention, Reduction, Method, Count)
 
 
 def bounds_of(function: Callable[..., object]) -> dict[str, Bound]:

@@ -19,7 +19,7 @@ from labkit.base.tensors import autocast_off, check_float_matrix, check_labels, 
 from labkit.losses._common import distances, log1p_sum_exp, reduce
 from labkit.losses.options import ContrastiveForm, NotNegative, NotNegativeOrNone, Positive, Reduction, checked
 from labkit.losses.ranking import mean_over_positives, sorted_with_positives, unsort
-from labkit.losses.softcount import Batch, chunks, own_class
+from labkit.losses.softcount import SortedBatch, chunks, own_class
 
 LOWEST = -1e4  # stands for log 0: e^−10000 is 0 in every dtype, but gradients stay finite, unlike those of −inf
 
@@ -30,7 +30,7 @@ class Relations:
 
     positive: Tensor
     negative: Tensor
-    batch: Batch | None
+    batch: SortedBatch | None
 
 
 Shares = Callable[[Tensor, Relations], tuple[Tensor, Tensor | int]]

@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
-from labkit.losses.options import Convention, Method, PnpVariant, Positive, Reduction, checked
-from labkit.losses.ranking import RankingParts, mean_over_positives, ranking_loss
+from labkit.losses.options import Convention, Count, Method, PnpVariant, Positive, Reduction, checked
+from labkit.losses.ranking import CHUNK, RankingParts, mean_over_positives, ranking_loss
 from labkit.losses.softcount import Head, Rules
 
 ALPHA, B = 1.0, 4.0  # steepness of D_q, boundary of I_b
@@ -58,6 +58,7 @@ def pnp(
     reduction: Reduction = "mean",
     return_parts: bool = False,
     method: Method = "auto",
+    chunk: Count = CHUNK,
 ) -> Tensor | tuple[Tensor, RankingParts]:
     """PNP loss: L = mean over queries of 1/|P| Σ_{i∈P} f(R(i, S_N)), f = `pnp_value`.
 
@@ -70,7 +71,9 @@ def pnp(
         return mean_over_positives(pnp_value(R_neg, variant, alpha, b), is_target)
 
     rules = Rules(tau, query_is_target=convention == "official", needs_positives=return_parts)
-    return ranking_loss(embeddings, labels, head, rules, reduction=reduction, return_parts=return_parts, method=method)
+    return ranking_loss(
+        embeddings, labels, head, rules, reduction=reduction, return_parts=return_parts, method=method, chunk=chunk
+    )
 
 
 def smooth_ap_head(R_neg: Tensor, R_pos: Tensor, is_target: Tensor) -> Tensor:
@@ -88,6 +91,7 @@ def smooth_ap(
     reduction: Reduction = "mean",
     return_parts: bool = False,
     method: Method = "auto",
+    chunk: Count = CHUNK,
 ) -> Tensor | tuple[Tensor, RankingParts]:
     """Smooth-AP loss: L = 1 − 1/|P| Σ_{i∈P} (1 + R(i,S_P)) / (1 + R(i,S_P) + R(i,S_N)), mean over queries.
 
@@ -97,4 +101,6 @@ def smooth_ap(
     official = convention == "official"
     rules = Rules(tau, query_is_target=official, query_in_gallery=official)
     head: Head = smooth_ap_head
-    return ranking_loss(embeddings, labels, head, rules, reduction=reduction, return_parts=return_parts, method=method)
+    return ranking_loss(
+        embeddings, labels, head, rules, reduction=reduction, return_parts=return_parts, method=method, chunk=chunk
+    )

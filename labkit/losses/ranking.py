@@ -15,17 +15,16 @@ from torch import Tensor
 from labkit.base.tensors import autocast_off, check_float_matrix, check_labels, has_values, unit_rows, working_precision
 from labkit.losses._common import reduce, refuse_second_derivative
 from labkit.losses.softcount import (
-    Batch,
     Head,
     Rules,
+    SortedBatch,
     chunks,
     dense_counts,
     soft_counts,
     sort_batch,
 )
 
-PLAIN_LIMIT = 2**22  # sigmoids formed at once before the streamed form takes over (16 MB in fp32)
-CHUNK = 2**21  # sigmoids per chunk of the streamed form: smaller ones spend their time between operations
+CHUNK = 2**21  # sigmoids formed at a time (8 MB in fp32): smaller chunks spend their time between operations
 
 
 @dataclass(frozen=True)
@@ -62,9 +61,13 @@ def ranking_loss(
     reduction: str = "mean",
     return_parts: bool = False,
     method: str = "auto",
+    chunk: int = CHUNK,
     normalize: bool = True,
 ) -> Tensor | tuple[Tensor, RankingParts]:
-    """Loss of a head on the soft counts of cosine similarities: embeddings (B, D), labels (B,) -> scalar or (B,)."""
+    """Loss of a head on the soft counts of cosine similarities: embeddings (B, D), labels (B,) -> scalar or (B,).
+
+    method="auto" is plain for batches of up to two chunks, then streamed, chunk by chunk.
+    """
     check_float_matrix("embeddings", embeddings)
     check_labels("labels", labels, embeddings.shape[0])
     with autocast_off(embeddings):
@@ -76,19 +79,19 @@ def ranking_loss(
         else:
             batch = sorted_with_positives(labels, e.device)
             size = sum((g.stop - g.start) * g.size for g in batch.sizes) * batch.length
-            streamed = method == "streamed" or (method == "auto" and size > PLAIN_LIMIT)
+            streamed = method == "streamed" or (method == "auto" and size > 2 * chunk)
             in_order = e.index_select(0, batch.order)
             if not streamed:
                 per_row = losses_of_rows(in_order @ in_order.T, batch, head, rules)
                 loss = reduce_sorted(per_row, batch, reduction)
             elif reduction == "none":
-                loss = unsort(StreamedEach.apply(in_order, batch, head, rules), batch)
+                loss = unsort(StreamedEach.apply(in_order, batch, head, rules, chunk), batch)
             else:
-                total = StreamedSum.apply(in_order, batch, head, rules)
+                total = StreamedSum.apply(in_order, batch, head, rules, chunk)
                 loss = total if reduction == "sum" else total / (batch.length - batch.skipped)
         if not return_parts:
             return loss
-        return loss, parts_of(e.detach(), labels, head, rules)
+        return loss, parts_of(e.detach(), labels, head, rules, chunk)
 
 
 def ranking_loss_from_similarities(
@@ -104,7 +107,7 @@ def ranking_loss_from_similarities(
         return reduce_sorted(losses_of_rows(rows, batch, head, rules), batch, reduction)
 
 
-def sorted_with_positives(labels: Tensor, device: torch.device) -> Batch:
+def sorted_with_positives(labels: Tensor, device: torch.device) -> SortedBatch:
     """The sorted batch; an error if no query has a positive."""
     batch = sort_batch(labels, device)
     if not batch.sizes:
@@ -112,7 +115,7 @@ def sorted_with_positives(labels: Tensor, device: torch.device) -> Batch:
     return batch
 
 
-def losses_of_rows(rows: Tensor, batch: Batch, head: Head, rules: Rules) -> Tensor:
+def losses_of_rows(rows: Tensor, batch: SortedBatch, head: Head, rules: Rules) -> Tensor:
     """Plain form: sorted similarities (B, B) -> losses of the sorted rows (B,), 0 for the skipped ones."""
     losses = [rows.new_zeros(batch.skipped)]
     for group, lo, hi in chunks(batch, None):
@@ -130,12 +133,12 @@ def dense_losses(similarities: Tensor, labels: Tensor, head: Head, rules: Rules)
     return torch.where(counted, head(r_neg, r_pos, is_target), torch.zeros_like(r_neg[:, 0])), counted.sum()
 
 
-def unsort(per_row: Tensor, batch: Batch) -> Tensor:
+def unsort(per_row: Tensor, batch: SortedBatch) -> Tensor:
     """From sorted rows back to the caller's order."""
     return torch.empty_like(per_row).index_copy(0, batch.order, per_row)
 
 
-def reduce_sorted(per_row: Tensor, batch: Batch, reduction: str) -> Tensor:
+def reduce_sorted(per_row: Tensor, batch: SortedBatch, reduction: str) -> Tensor:
     """Reduce losses of sorted rows; the mean is over queries that have a positive."""
     if reduction == "none":
         return unsort(per_row, batch)
@@ -143,7 +146,7 @@ def reduce_sorted(per_row: Tensor, batch: Batch, reduction: str) -> Tensor:
 
 
 def stream(
-    e: Tensor, batch: Batch, head: Head, rules: Rules, weights: Tensor | None, with_grad: bool
+    e: Tensor, batch: SortedBatch, head: Head, rules: Rules, chunk: int, weights: Tensor | None, with_grad: bool
 ) -> tuple[Tensor, Tensor | None]:
     """Walk over query chunks of sorted embeddings e (B, D): losses (B,) and, if asked, d(weights·losses)/de.
 
@@ -152,7 +155,7 @@ def stream(
     """
     per_row = e.new_zeros(batch.length)
     grad = torch.zeros_like(e) if with_grad else None
-    for group, lo, hi in chunks(batch, CHUNK):
+    for group, lo, hi in chunks(batch, chunk):
         own = e[lo:hi]
         rows = (own @ e.T).requires_grad_(with_grad)
         with torch.set_grad_enabled(with_grad):
@@ -171,43 +174,44 @@ class StreamedSum(torch.autograd.Function):
     """Σ of all query losses; the gradient is formed during forward and only scaled in backward."""
 
     @staticmethod
-    def forward(ctx, e: Tensor, batch: Batch, head: Head, rules: Rules) -> Tensor:  # type: ignore[no-untyped-def]
+    def forward(ctx, e: Tensor, batch: SortedBatch, head: Head, rules: Rules, chunk: int) -> Tensor:  # type: ignore[no-untyped-def]
         """Sorted embeddings (B, D) -> scalar."""
-        per_row, ctx.grad = stream(e, batch, head, rules, None, ctx.needs_input_grad[0])
+        per_row, ctx.grad = stream(e, batch, head, rules, chunk, None, ctx.needs_input_grad[0])
         return per_row.sum()
 
     @staticmethod
-    def backward(ctx, upstream: Tensor) -> tuple[Tensor, None, None, None]:  # type: ignore[no-untyped-def]
+    def backward(ctx, upstream: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[no-untyped-def]
         """One scaling."""
         refuse_second_derivative('; use method="dense"')
-        return ctx.grad * upstream, None, None, None
+        return ctx.grad * upstream, None, None, None, None
 
 
 class StreamedEach(torch.autograd.Function):
     """Each query's loss; backward learns the weights only then, so it streams a second time."""
 
     @staticmethod
-    def forward(ctx, e: Tensor, batch: Batch, head: Head, rules: Rules) -> Tensor:  # type: ignore[no-untyped-def]
+    def forward(ctx, e: Tensor, batch: SortedBatch, head: Head, rules: Rules, chunk: int) -> Tensor:  # type: ignore[no-untyped-def]
         """Sorted embeddings (B, D) -> (B,)."""
         ctx.save_for_backward(e)
-        ctx.batch, ctx.head, ctx.rules = batch, head, rules
-        return stream(e, batch, head, rules, None, with_grad=False)[0]
+        ctx.how = batch, head, rules, chunk
+        return stream(e, batch, head, rules, chunk, None, with_grad=False)[0]
 
     @staticmethod
-    def backward(ctx, upstream: Tensor) -> tuple[Tensor | None, None, None, None]:  # type: ignore[no-untyped-def]
+    def backward(ctx, upstream: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[no-untyped-def]
         """Streams again, each query weighted by its upstream gradient."""
         refuse_second_derivative('; use method="dense"')
         (e,) = ctx.saved_tensors
-        return stream(e, ctx.batch, ctx.head, ctx.rules, upstream, with_grad=True)[1], None, None, None
+        batch, head, rules, chunk = ctx.how
+        return stream(e, batch, head, rules, chunk, upstream, with_grad=True)[1], None, None, None, None
 
 
 @torch.inference_mode(False)  # dL_dR needs autograd, wherever the caller stands
-def parts_of(e: Tensor, labels: Tensor, head: Head, rules: Rules) -> RankingParts:
+def parts_of(e: Tensor, labels: Tensor, head: Head, rules: Rules, chunk: int) -> RankingParts:
     """Recompute the counts chunk by chunk and note them for every (query, positive) pair, in order of the queries."""
     batch = sorted_with_positives(labels, e.device)
     e = e.index_select(0, batch.order)
     per_row, columns = e.new_zeros(batch.length), []
-    for group, lo, hi in chunks(batch, CHUNK):
+    for group, lo, hi in chunks(batch, chunk):
         rows = e[lo:hi] @ e.T
         targets, r_neg, r_pos = soft_counts(rows, group, lo, rules)
         r_neg.requires_grad_()

@@ -7,8 +7,20 @@ from torch import Tensor
 
 from labkit.base.checks import check_ks
 from labkit.base.tensors import autocast_off, check_float_matrix, check_labels, unit_rows, working_precision
-from labkit.losses.options import Convention, Ks, Method, Positive, Reduction, Space, Switch, Temperatures, checked
+from labkit.losses.options import (
+    Convention,
+    Count,
+    Ks,
+    Method,
+    Positive,
+    Reduction,
+    Space,
+    Switch,
+    Temperatures,
+    checked,
+)
 from labkit.losses.ranking import (
+    CHUNK,
     RankingParts,
     mean_over_positives,
     ranking_loss,
@@ -33,6 +45,7 @@ def recall_at_k(
     reduction: Reduction = "mean",
     return_parts: bool = False,
     method: Method = "auto",
+    chunk: Count = CHUNK,
 ) -> Tensor | tuple[Tensor, RankingParts]:
     """RS@k loss: L = 1 − 1/|K| Σ_k 1/|P| Σ_{x∈P} σ_τ1(k − 1 − Σ_{z≠x, z≠q} σ_τ2(s_qz − s_qx)), mean over queries.
 
@@ -51,7 +64,7 @@ def recall_at_k(
     if not simix:
         head = official_head(ks, temperatures, len(labels)) if official else paper_head(ks, temperatures)
         return ranking_loss(
-            embeddings, labels, head, rules, reduction=reduction, return_parts=return_parts, method=method
+            embeddings, labels, head, rules, reduction=reduction, return_parts=return_parts, method=method, chunk=chunk
         )
     with autocast_off(embeddings):
         e = unit_rows(working_precision(embeddings))
@@ -61,7 +74,7 @@ def recall_at_k(
         if simix_space == "embedding":
             return ranking_loss(
                 mix_embeddings(e, pairs), mixed_labels, head, rules,
-                reduction=reduction, return_parts=return_parts, method=method, normalize=False,
+                reduction=reduction, return_parts=return_parts, method=method, chunk=chunk, normalize=False,
             )  # fmt: skip
         if return_parts or method != "auto":
             raise ValueError('simix_space: "similarity" has no return_parts and one method; use "embedding"')

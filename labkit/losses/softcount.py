@@ -2,7 +2,7 @@
 
 For query q and target i,  R(i, S) = Σ_{j∈S} G(s_qj − s_qi; τ)  (PNP Eqs 2, 3). Every ranking loss of the papers is
 a short *head* on the two counts R_neg = R(i, negatives) and R_pos = R(i, other positives). This file knows which
-items are whose positives (`Batch`) and counts (`soft_counts`); `ranking.py` turns counts into losses.
+items are whose positives (`SortedBatch`) and counts (`soft_counts`); `ranking.py` turns counts into losses.
 """
 
 from collections.abc import Callable, Iterator
@@ -38,7 +38,7 @@ class ClassSize:
 
 
 @dataclass(frozen=True)
-class Batch:
+class SortedBatch:
     """A batch sorted by (class size, class): queries with equally many positives are neighbours, so nothing is padded.
 
     order: (B,) original index of each sorted row, on the embeddings' device; sizes: sizes of two and more, ascending;
@@ -55,7 +55,7 @@ class Batch:
         return self.order.shape[0]
 
 
-def sort_batch(labels: Tensor, device: torch.device) -> Batch:
+def sort_batch(labels: Tensor, device: torch.device) -> SortedBatch:
     """Read the class structure off the labels (on the host: one small copy if the labels live on a GPU)."""
     if not has_values(labels):
         raise ValueError("labels: their classes cannot be read on the meta device; keep the labels on the CPU")
@@ -68,10 +68,10 @@ def sort_batch(labels: Tensor, device: torch.device) -> Batch:
             sizes.append(ClassSize(int(size), start, start + int(rows)))
         start += int(rows)
     skipped = int((size_of_row == 1).sum())
-    return Batch(order.to(device), tuple(sizes), skipped)
+    return SortedBatch(order.to(device), tuple(sizes), skipped)
 
 
-def chunks(batch: Batch, max_elements: int | None) -> Iterator[tuple[ClassSize, int, int]]:
+def chunks(batch: SortedBatch, max_elements: int | None) -> Iterator[tuple[ClassSize, int, int]]:
     """Row ranges [lo, hi) of one class size, rows × positives × B at most max_elements (None: one range a size)."""
     for group in batch.sizes:
         rows = group.stop - group.start

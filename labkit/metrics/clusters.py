@@ -32,7 +32,7 @@ def read(embeddings: Tensor, labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return labeled(embeddings.detach(), labels)
 
 
-def class_sums(x: Tensor, index: Tensor, size: Tensor, normalize: bool = True) -> ClassSums:
+def class_sums(x: Tensor, index: Tensor, size: Tensor, normalize: bool = True, part: int = PART) -> ClassSums:
     """Two passes, in float64: deviations are centred before they are squared, E[x²] − μ² would cancel.
 
     Rows are normalised in float64, part by part: the rounding of unit float32 rows would outweigh a compact class.
@@ -46,12 +46,12 @@ def class_sums(x: Tensor, index: Tensor, size: Tensor, normalize: bool = True) -
     anchor = wide(x[member])
     sums = torch.zeros_like(anchor)
     squared_norms = squared_deviations = 0.0
-    for rows, classes in zip(x.split(PART), index.split(PART)):
-        part = wide(rows)
-        sums.index_add_(0, classes, part - anchor[classes])
-        squared_norms += float(torch.linalg.vector_norm(part) ** 2)
+    for rows, classes in zip(x.split(part), index.split(part)):
+        unit = wide(rows)
+        sums.index_add_(0, classes, unit - anchor[classes])
+        squared_norms += float(torch.linalg.vector_norm(unit) ** 2)
     offset = sums / size[:, None]
-    for rows, classes in zip(x.split(PART), index.split(PART)):
+    for rows, classes in zip(x.split(part), index.split(part)):
         squared_deviations += float(torch.linalg.vector_norm(wide(rows) - anchor[classes] - offset[classes]) ** 2)
     return ClassSums(anchor + offset, size.double(), squared_norms, squared_deviations)
 

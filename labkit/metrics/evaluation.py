@@ -6,14 +6,14 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from labkit.base.checks import check_choice, check_ks, check_positive
+from labkit.base.checks import check_choice, check_count, check_ks, check_positive
 from labkit.base.tensors import autocast_off, check_float_matrix, check_labels, unit_rows, working_precision
 from labkit.metrics.clusters import cluster_metrics
 from labkit.metrics.clusters import nmi as clustering_nmi
 from labkit.metrics.counter import choose_engine
 from labkit.metrics.from_ranks import metrics_from_ranks
 from labkit.metrics.lists import exact_device
-from labkit.metrics.ranks import Job, positive_ranks, watched
+from labkit.metrics.ranks import TILE, Retrieval, positive_ranks, watched
 from labkit.metrics.ties import expected_metrics
 
 TIES = ("stable", "pessimistic", "expected")
@@ -31,6 +31,7 @@ def per_query_metrics(
     ties: str = "stable",
     engine: str = "auto",
     memory_mb: float = 256,
+    tile: int = TILE,
     distributed: bool = False,
     progress: bool = True,
 ) -> tuple[Tensor, dict[str, Tensor]]:
@@ -42,6 +43,7 @@ def per_query_metrics(
     check_choice("ties", ties, TIES)
     check_choice("engine", engine, ENGINES)
     check_positive("memory_mb", memory_mb)
+    check_count("tile", tile)
     queries, y = read_side("embeddings", embeddings, "labels", labels)
     if (gallery is None) != (gallery_labels is None):
         raise ValueError("gallery and gallery_labels go together: give both or neither")
@@ -57,9 +59,9 @@ def per_query_metrics(
     queries, others, other_y = queries.to(wider), others.to(queries.device, wider), other_y.to(queries.device)
     if engine == "numba" and queries.device.type != "cpu":
         raise ValueError(f'engine: "numba" counts on the CPU, the embeddings are on {queries.device.type}; use "auto"')
-    job = Job(
+    job = Retrieval(
         queries, y, others, other_y, same, ties == "pessimistic", choose_engine(engine, queries.device),
-        int(memory_mb * 2**20), distributed, progress,
+        int(memory_mb * 2**20), distributed, progress, tile,
     )  # fmt: skip
     with autocast_off(queries):  # similarities in bf16 would be mostly ties
         if ties == "expected":
@@ -87,6 +89,7 @@ def evaluate(
     ties: str = "stable",
     engine: str = "auto",
     memory_mb: float = 256,
+    tile: int = TILE,
     distributed: bool = False,
     progress: bool = True,
     seed: int = 0,
@@ -104,12 +107,13 @@ def evaluate(
     (mean over random orders, in closed form; without "/hits"). Ranks are exact for the similarities as computed: a
     matrix product may round equal dot products differently, so copies of an item can come out next to, not level with,
     each other. engine: "numba" or "torch" counter, same numbers; memory_mb bounds the working memory beside one copy of
-    the embeddings; distributed: share the work over the torch.distributed group ("expected" ties are not shared).
+    the embeddings, tile how many rows are compared at a time; distributed: share the work over the torch.distributed
+    group ("expected" ties are not shared).
     """
     options = {"gallery": gallery, "gallery_labels": gallery_labels}
     query, columns = per_query_metrics(
         embeddings, labels, ks, **options,
-        ties=ties, engine=engine, memory_mb=memory_mb, distributed=distributed, progress=progress,
+        ties=ties, engine=engine, memory_mb=memory_mb, tile=tile, distributed=distributed, progress=progress,
     )  # fmt: skip
     result = {name: float(values.mean()) for name, values in columns.items()}
     if gallery is not None and gallery_labels is not None:
@@ -132,7 +136,7 @@ def read_side(name: str, embeddings: Tensor, label_name: str, labels: Tensor) ->
     return working_precision(x), labels.to(x.device, torch.int64).contiguous()
 
 
-def expected_by_blocks(job: Job, ks: tuple[int, ...]) -> tuple[list[Tensor], list[dict[str, Tensor]]]:
+def expected_by_blocks(job: Retrieval, ks: tuple[int, ...]) -> tuple[list[Tensor], list[dict[str, Tensor]]]:
     """Expected metrics from full similarity rows, as many at a time as memory allows (about 120 bytes an entry)."""
     found, columns = [], []
     gallery = unit_rows(job.gallery)

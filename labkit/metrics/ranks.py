@@ -18,7 +18,7 @@ from torch import Tensor
 from labkit.base.tensors import unit_rows
 from labkit.metrics.counter import Tally, count_rows
 
-TILE = 1024
+TILE = 1024  # items compared at a time, in rows and in columns
 T = TypeVar("T")
 
 
@@ -31,7 +31,7 @@ class RankBlock:
 
 
 @dataclass(frozen=True)
-class Job:
+class Retrieval:
     """What to rank and how. Rows are as given: they are normalised where they are copied anyway, to hold one copy."""
 
     queries: Tensor
@@ -44,9 +44,10 @@ class Job:
     memory: int
     sharded: bool
     progress: bool
+    tile: int = TILE
 
 
-def positive_ranks(job: Job) -> Iterator[RankBlock]:
+def positive_ranks(job: Retrieval) -> Iterator[RankBlock]:
     """Ranks of every query that has a positive, by cosine similarity."""
     classes, gallery_class = job.gallery_labels.unique(return_inverse=True)
     members = torch.bincount(gallery_class, minlength=len(classes))
@@ -56,12 +57,12 @@ def positive_ranks(job: Job) -> Iterator[RankBlock]:
     order = torch.argsort(positives * (len(classes) + 1) + found, stable=True)
     skipped = int((positives == 0).sum())
     pairs_bytes = int(positives.sum()) * 32
-    if job.same and int(members.max()) <= TILE and pairs_bytes <= job.memory // 2:
+    if job.same and int(members.max()) <= job.tile and pairs_bytes <= job.memory // 2:
         return triangle(job, order, positives[order], found[order])
     return blocks(job, order[skipped:], positives, gallery_class, found)
 
 
-def triangle(job: Job, order: Tensor, positives: Tensor, class_of: Tensor) -> Iterator[RankBlock]:
+def triangle(job: Retrieval, order: Tensor, positives: Tensor, class_of: Tensor) -> Iterator[RankBlock]:
     """Self-retrieval over the upper triangle of tiles."""
 
     def mine(step: int) -> bool:
@@ -70,7 +71,7 @@ def triangle(job: Job, order: Tensor, positives: Tensor, class_of: Tensor) -> It
     e = job.queries[order]
     normalize_(e)
     tally = Tally.empty(positives, e.dtype)
-    tiles = list(pairwise(class_tiles(class_of, TILE)))
+    tiles = list(pairwise(class_tiles(class_of, job.tile)))
     widest = max(b - a for a, b in tiles)
     # reused throughout: fresh pages would cost as much as the work on them
     buffer, flipped = e.new_empty(widest, widest), e.new_empty(widest, widest)
@@ -105,7 +106,9 @@ def triangle(job: Job, order: Tensor, positives: Tensor, class_of: Tensor) -> It
             yield RankBlock(order[lo:hi], tally.ranks(lo, hi - lo, count))
 
 
-def blocks(job: Job, order: Tensor, positives: Tensor, gallery_class: Tensor, class_of: Tensor) -> Iterator[RankBlock]:
+def blocks(
+    job: Retrieval, order: Tensor, positives: Tensor, gallery_class: Tensor, class_of: Tensor
+) -> Iterator[RankBlock]:
     """One block of query rows against the whole gallery at a time."""
     by_class = torch.argsort(gallery_class, stable=True)
     class_start = torch.cat([gallery_class.new_zeros(1), torch.bincount(gallery_class).cumsum(0)])
@@ -115,7 +118,7 @@ def blocks(job: Job, order: Tensor, positives: Tensor, gallery_class: Tensor, cl
     for lo, hi, count in runs(positives[order], 0, len(order)):
         entry_bytes = 2 * job.gallery.element_size() + (64 if job.engine == "torch" else 0)  # its indices are int64
         row_bytes = entry_bytes * len(job.gallery) + 64 * count
-        step = max(1, min(TILE, job.memory // row_bytes))
+        step = max(1, min(job.tile, job.memory // row_bytes))
         steps += [(a, min(a + step, hi), count) for a in range(lo, hi, step)]
 
     def ranks(lo: int, hi: int, count: int) -> Tensor:

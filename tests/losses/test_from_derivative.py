@@ -8,7 +8,7 @@ import torch
 from ranking_oracles import BATCHES, VARIANTS, cosines, negatives, positives, random_rows, soft_steps, total
 
 from labkit import losses
-from labkit.losses import functional, ranking
+from labkit.losses import functional
 from labkit.losses.derivative import antiderivative, loss_and_derivative, through_points
 from labkit.losses.pnp import pnp_derivative, pnp_value
 
@@ -124,12 +124,11 @@ each_kind = pytest.mark.parametrize("kind", G_OF_EACH_KIND)
 
 @each_kind
 @pytest.mark.parametrize("method", ["plain", "streamed", "dense"])
-def test_equals_the_loops(kind, method, monkeypatch):
+def test_equals_the_loops(kind, method):
     """1/|P| Σ F(R), F by a fine trapezium rule over g."""
-    monkeypatch.setattr(ranking, "CHUNK", 60)
     names = BATCHES["unequal"]
     rows = random_rows(len(names))
-    loss = losses.from_derivative(G_OF_EACH_KIND[kind], tau=0.1, reduction="none", method=method)
+    loss = losses.from_derivative(G_OF_EACH_KIND[kind], tau=0.1, reduction="none", method=method, chunk=60)
     G = soft_steps(cosines(rows), names, 0.1)
     for q, actual in enumerate(loss(rows, torch.tensor(names)).tolist()):
         areas = []
@@ -159,14 +158,14 @@ def test_the_integral_can_be_differentiated_twice():
 
 @each_kind
 @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
-def test_methods_agree(kind, reduction, monkeypatch):
+def test_methods_agree(kind, reduction):
     labels = torch.tensor(BATCHES["unequal"])
     weight = random_rows(12, 1, seed=2)[:, 0] if reduction == "none" else torch.tensor(3.0)
     results = []
     for method, chunk in (("plain", 1), ("dense", 1), ("streamed", 1), ("streamed", 200)):
-        monkeypatch.setattr(ranking, "CHUNK", chunk)
+        how = {"reduction": reduction, "method": method, "chunk": chunk}
         x = random_rows(12).requires_grad_()
-        loss = losses.from_derivative(G_OF_EACH_KIND[kind], tau=0.1, reduction=reduction, method=method)(x, labels)
+        loss = losses.from_derivative(G_OF_EACH_KIND[kind], tau=0.1, **how)(x, labels)
         results.append((loss, torch.autograd.grad((loss * weight).sum(), x)[0]))
     for loss, grad in results[1:]:
         torch.testing.assert_close(loss, results[0][0], rtol=1e-12, atol=1e-13)
@@ -261,23 +260,3 @@ BAD_G = {
 def test_bad_derivatives_are_named(kind):
     with pytest.raises(ValueError, match=r"^g\b"):
         losses.from_derivative(BAD_G[kind])
-
-
-def test_bad_input_is_named():
-    for option, value in (("tau", 0.0), ("tau", math.nan), ("reduction", "avg"), ("method", "fast")):
-        with pytest.raises(ValueError, match=f"^{option}"):
-            losses.from_derivative(torch.ones_like, **{option: value})
-    loss = losses.from_derivative(torch.ones_like)
-    with pytest.raises(ValueError, match="^embeddings"):
-        loss(torch.zeros(3), torch.tensor([0, 0, 1]))
-    with pytest.raises(ValueError, match="labels: no query has a positive"):
-        loss(random_rows(3), torch.arange(3))
-
-
-def test_module():
-    loss = losses.from_derivative(torch.ones_like, tau=0.05, reduction="sum", method="dense")
-    assert isinstance(loss, losses.FromDerivative)
-    for text in ("tau=0.05", "reduction='sum'", "method='dense'"):
-        assert text in repr(loss)
-    assert not loss.state_dict()
-    assert loss.to("meta") is loss

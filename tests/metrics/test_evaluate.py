@@ -18,7 +18,7 @@ from labkit.metrics.ties import expected_metrics
 KS = (1, 2, 5, 10, 100)
 TIES = ("stable", "pessimistic", "expected")
 ENGINES = ("numba", "torch")
-# TILE and memory_mb: the whole triangle at once, many tiles of it, several query rows at a time, one row at a time
+# tile and memory_mb: the whole triangle at once, many tiles of it, several query rows at a time, one row at a time
 PATHS = {"tile": (1024, 256), "tiles": (8, 256), "blocks": (3, 256), "rows": (1024, 1e-5)}
 
 BATCHES = {
@@ -33,10 +33,9 @@ BATCHES = {
 
 
 @pytest.fixture(params=PATHS)
-def path(request, monkeypatch):
+def path(request):
     tile, memory_mb = PATHS[request.param]
-    monkeypatch.setattr(ranks_module, "TILE", tile)
-    return {"memory_mb": memory_mb, "progress": False}
+    return {"tile": tile, "memory_mb": memory_mb, "progress": False}
 
 
 # The oracle: cosine similarities, sorted Python lists and the definitions, in loops.
@@ -189,20 +188,22 @@ def test_equals_sorted_lists_with_ties(kind, ties, engine, path):
     assert_as_naive(exact_rows(len(labels), kind), labels, ties, engine=engine, **path)
 
 
-def ranks_of(embeddings, labels, pessimistic=False, engine="numba", memory=2**28, gallery=None, gallery_labels=None):
+def ranks_of(
+    embeddings, labels, pessimistic=False, engine="numba", memory=2**28, tile=1024, gallery=None, gallery_labels=None
+):
     """{query: ranks}, straight from the ranking."""
     same = gallery is None
     queries = unit_rows(embeddings)
     others, other_labels = (queries, labels) if same else (unit_rows(gallery), gallery_labels)
-    job = ranks_module.Job(
-        queries, labels, others, other_labels, same, pessimistic, engine, int(memory), False, False
+    job = ranks_module.Retrieval(
+        queries, labels, others, other_labels, same, pessimistic, engine, int(memory), False, False, tile
     )  # fmt: skip
     blocks = list(ranks_module.positive_ranks(job))
     return {q: r for block in blocks for q, r in zip(block.query.tolist(), block.ranks.tolist())}
 
 
 @pytest.mark.parametrize(("kind", "dtype"), [*zip(EXACT, [torch.float32, torch.float64] * 3), ("signs", torch.float32)])
-def test_every_path_gives_the_same_integers(kind, dtype, monkeypatch):
+def test_every_path_gives_the_same_integers(kind, dtype):
     generator = torch.Generator().manual_seed(1)
     labels = torch.cat([torch.randint(0, 20, (75,), generator=generator), torch.arange(100, 105)])
     labels = labels[torch.randperm(80, generator=generator)]
@@ -211,9 +212,8 @@ def test_every_path_gives_the_same_integers(kind, dtype, monkeypatch):
     for pessimistic in (False, True):
         expected = {q: naive_ranks(row, "pessimistic" if pessimistic else "stable") for q, row in rows.items()}
         for tile, memory_mb in ((1024, 256), (32, 256), (11, 256), (3, 256), (1024, 1e-2), (1024, 1e-5)):
-            monkeypatch.setattr(ranks_module, "TILE", tile)
             for engine in ENGINES:
-                found = ranks_of(embeddings, labels, pessimistic, engine, memory_mb * 2**20)
+                found = ranks_of(embeddings, labels, pessimistic, engine, memory_mb * 2**20, tile)
                 assert found == expected, (pessimistic, tile, memory_mb, engine)
 
 
@@ -230,10 +230,9 @@ def test_the_paths_of_these_tests_are_different_ones(monkeypatch):
     monkeypatch.setattr(ranks_module, "count_rows", lambda *args: [steps.append(1), original_count(*args)][1])
     seen = {}
     for name, (tile, memory_mb) in PATHS.items():
-        monkeypatch.setattr(ranks_module, "TILE", tile)
         taken.clear()
         steps.clear()
-        metrics.per_query_metrics(embeddings, labels, memory_mb=memory_mb, progress=False)
+        metrics.per_query_metrics(embeddings, labels, tile=tile, memory_mb=memory_mb, progress=False)
         seen[name] = (taken[:], len(steps))
     assert seen["tile"] == (["triangle"], 1)
     assert seen["tiles"][0] == ["triangle"]
@@ -572,10 +571,9 @@ def distributed_cases(distributed):
     labels = torch.arange(90) * 37 % 90 // 4 + torch.arange(90) // 88 * 1000
     embeddings = exact_rows(90, "signs", dtype=torch.float32)
     split = {"gallery": embeddings[30:], "gallery_labels": labels[30:]}
-    ranks_module.TILE = 8
     out = {}
     for name, options in DISTRIBUTED.items():
-        options = {**options, "ks": KS, "distributed": distributed, "progress": False}
+        options = {**options, "ks": KS, "tile": 8, "distributed": distributed, "progress": False}
         out[name] = metrics.evaluate(embeddings, labels, **options)
         out[f"{name}, split"] = metrics.evaluate(embeddings[:30], labels[:30], **split, **options)
     return out
@@ -588,8 +586,7 @@ def distributed_worker(rank, world, folder):
     torch.distributed.destroy_process_group()
 
 
-def test_two_processes_get_what_one_gets(tmp_path, monkeypatch):
-    monkeypatch.setattr(ranks_module, "TILE", ranks_module.TILE)  # put back what distributed_cases sets
+def test_two_processes_get_what_one_gets(tmp_path):
     expected = distributed_cases(False)
     torch.multiprocessing.spawn(distributed_worker, (2, str(tmp_path)), nprocs=2)
     for rank in range(2):
