@@ -102,12 +102,18 @@ CARDS = (
     pnp_card("Iu", r"(1 + R) \log(1 + R)", "Eq. 7", ("E-PNP-1", "E-PNP-3", "E-PNP-5")),
     pnp_card("Iu-exact", r"\left[(1 + R) \log(1 + R) - R\right]", "integral of Eq. 6", ("E-PNP-1",)),
     pnp_card(
-        "Ib", r"\frac{bR - \log(1 + bR)}{b^2}", "Eq. 9", ("E-PNP-3", "E-PNP-5", "E-PNP-10"),
+        "Ib",
+        r"\frac{bR - \log(1 + bR)}{b^2}",
+        "Eq. 9",
+        ("E-PNP-3", "E-PNP-5", "E-PNP-10"),
         b="PNP paper, best on SOP; 1 on VehicleID, 2 in the released code",
     ),
     pnp_card("Ds", r"\log(1 + R)", "Eq. 12", ("E-PNP-4",)),
     pnp_card(
-        "Dq", r"\left[1 - (1 + R)^{-\alpha}\right]", "Eq. 13", ("E-PNP-4", "E-PNP-6", "E-PNP-7", "E-PNP-12"),
+        "Dq",
+        r"\left[1 - (1 + R)^{-\alpha}\right]",
+        "Eq. 13",
+        ("E-PNP-4", "E-PNP-6", "E-PNP-7", "E-PNP-12"),
         alpha="trains from scratch; the released best run, from ImageNet weights, uses 4",
     ),
     Card(
@@ -388,6 +394,6 @@ CARDS = (
         },
         pair.MultiSimilarity,
     ),
-)  # fmt: skip
+)
 
 CATALOG: dict[str, Card] = {card.name: card for card in CARDS}

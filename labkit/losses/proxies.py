@@ -68,9 +68,16 @@ def soft_triple(
 
     epsilon = 1e-5 if convention == "official" else 0.0
     return proxy_loss(
-        embeddings, labels, proxies, loss,
-        gamma=gamma, tau=tau, epsilon=epsilon, reduction=reduction, return_parts=return_parts,
-    )  # fmt: skip
+        embeddings,
+        labels,
+        proxies,
+        loss,
+        gamma=gamma,
+        tau=tau,
+        epsilon=epsilon,
+        reduction=reduction,
+        return_parts=return_parts,
+    )
 
 
 @checked
@@ -90,9 +97,15 @@ def proxy_anchor(
     """
     check_one_center(proxies)
     return mpa(
-        embeddings, labels, proxies,
-        alpha=alpha, delta=delta, tau=0.0, reduction=reduction, return_parts=return_parts,
-    )  # fmt: skip
+        embeddings,
+        labels,
+        proxies,
+        alpha=alpha,
+        delta=delta,
+        tau=0.0,
+        reduction=reduction,
+        return_parts=return_parts,
+    )
 
 
 @checked

@@ -226,6 +226,12 @@ def parts_of(e: Tensor, labels: Tensor, head: Head, rules: Rules, chunk: int) ->
     query, positive = batch.order[query], batch.order[positive]
     by_query = torch.argsort(query * batch.length + positive)
     return RankingParts(
-        query[by_query], positive[by_query], similarity[by_query], r_neg[by_query], r_pos[by_query], slope[by_query],
-        per_query=unsort(per_row, batch), skipped=batch.skipped,
-    )  # fmt: skip
+        query[by_query],
+        positive[by_query],
+        similarity[by_query],
+        r_neg[by_query],
+        r_pos[by_query],
+        slope[by_query],
+        per_query=unsort(per_row, batch),
+        skipped=batch.skipped,
+    )

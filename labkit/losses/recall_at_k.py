@@ -73,9 +73,16 @@ def recall_at_k(
         head = official_head(ks, temperatures, len(mixed_labels)) if official else paper_head(ks, temperatures)
         if simix_space == "embedding":
             return ranking_loss(
-                mix_embeddings(e, pairs), mixed_labels, head, rules,
-                reduction=reduction, return_parts=return_parts, method=method, chunk=chunk, normalize=False,
-            )  # fmt: skip
+                mix_embeddings(e, pairs),
+                mixed_labels,
+                head,
+                rules,
+                reduction=reduction,
+                return_parts=return_parts,
+                method=method,
+                chunk=chunk,
+                normalize=False,
+            )
         if return_parts or method != "auto":
             raise ValueError('simix_space: "similarity" has no return_parts and one method; use "embedding"')
         mixed = mix_similarities(e @ e.T, pairs)

@@ -27,9 +27,14 @@ def evaluate_across(
         if not bool(with_positive.any()):
             continue
         _, columns = per_query_metrics(
-            embeddings[with_positive], labels[with_positive], ks, ties=ties, progress=False,
-            gallery=embeddings[~own], gallery_labels=labels[~own],
-        )  # fmt: skip
+            embeddings[with_positive],
+            labels[with_positive],
+            ks,
+            ties=ties,
+            progress=False,
+            gallery=embeddings[~own],
+            gallery_labels=labels[~own],
+        )
         found.append(columns)
     if not found:
         raise ValueError("groups: no query has a positive in another group")

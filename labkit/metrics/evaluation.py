@@ -60,9 +60,18 @@ def per_query_metrics(
     if engine == "numba" and queries.device.type != "cpu":
         raise ValueError(f'engine: "numba" counts on the CPU, the embeddings are on {queries.device.type}; use "auto"')
     job = Retrieval(
-        queries, y, others, other_y, same, ties == "pessimistic", choose_engine(engine, queries.device),
-        int(memory_mb * 2**20), distributed, progress, tile,
-    )  # fmt: skip
+        queries,
+        y,
+        others,
+        other_y,
+        same,
+        ties == "pessimistic",
+        choose_engine(engine, queries.device),
+        int(memory_mb * 2**20),
+        distributed,
+        progress,
+        tile,
+    )
     with autocast_off(queries):  # similarities in bf16 would be mostly ties
         if ties == "expected":
             found, columns = expected_by_blocks(job, ks)
@@ -112,9 +121,17 @@ def evaluate(
     """
     options = {"gallery": gallery, "gallery_labels": gallery_labels}
     query, columns = per_query_metrics(
-        embeddings, labels, ks, **options,
-        ties=ties, engine=engine, memory_mb=memory_mb, tile=tile, distributed=distributed, progress=progress,
-    )  # fmt: skip
+        embeddings,
+        labels,
+        ks,
+        **options,
+        ties=ties,
+        engine=engine,
+        memory_mb=memory_mb,
+        tile=tile,
+        distributed=distributed,
+        progress=progress,
+    )
     result = {name: float(values.mean()) for name, values in columns.items()}
     if gallery is not None and gallery_labels is not None:
         # each side by itself first: in the queries' dtype a gallery may overflow, a label wrap round

@@ -64,7 +64,9 @@ def no_hit_probability(tied: Tensor, p: Tensor, hits_before: Tensor, drawn: Tens
     """Chance that no relevant item stands at or before a position: C(t−p, m)/C(t, m) after m of the group's t items."""
     left = tied - p - drawn
     log_chance = (
-        torch.lgamma(tied - p + 1) - torch.lgamma(left.clamp_min(0) + 1)
-        - torch.lgamma(tied + 1) + torch.lgamma(tied - drawn + 1)
-    )  # fmt: skip
+        torch.lgamma(tied - p + 1)
+        - torch.lgamma(left.clamp_min(0) + 1)
+        - torch.lgamma(tied + 1)
+        + torch.lgamma(tied - drawn + 1)
+    )
     return torch.where((hits_before > 0) | (left < 0), torch.zeros_like(p), torch.exp(log_chance))

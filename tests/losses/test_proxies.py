@@ -601,10 +601,15 @@ def peer(name, proxies, **options):
         tau = options.get("tau", 0.2)
         regularized = centers > 1 and tau > 0
         loss = pml.SoftTripleLoss(
-            classes, dim, centers_per_class=centers, la=20, gamma=0.1, margin=0.01,
+            classes,
+            dim,
+            centers_per_class=centers,
+            la=20,
+            gamma=0.1,
+            margin=0.01,
             weight_regularizer=SparseCentersRegularizer(classes, centers) if regularized else None,
             weight_reg_weight=tau,
-        )  # fmt: skip
+        )
         loss.fc = torch.nn.Parameter(proxies.reshape(classes * centers, dim).T.contiguous())
         return loss, loss.fc
     if name == "proxy_anchor":

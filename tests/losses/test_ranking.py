@@ -157,8 +157,9 @@ def test_from_similarities_equals_from_embeddings():
         torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-13)
         torch.testing.assert_close(
             *(torch.autograd.grad(loss.sum(), x, retain_graph=True)[0] for loss in (one, other)),
-            rtol=1e-10, atol=1e-12,
-        )  # fmt: skip
+            rtol=1e-10,
+            atol=1e-12,
+        )
 
 
 # return_parts
@@ -204,8 +205,9 @@ def test_parts_tell_the_gradient(variant, convention):
     R = (torch.sigmoid((S[q] - S[q, i][:, None]) / tau) * other_class).sum(1)
     torch.testing.assert_close(
         *(torch.autograd.grad(y, x, retain_graph=True)[0] for y in (loss, (R * parts.dL_dR).sum() / 12)),
-        rtol=1e-9, atol=1e-11,
-    )  # fmt: skip
+        rtol=1e-9,
+        atol=1e-11,
+    )
 
 
 @pytest.mark.parametrize("context", [torch.no_grad, torch.inference_mode, torch.enable_grad])

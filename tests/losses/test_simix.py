@@ -119,8 +119,15 @@ def test_one_parent_always_outranks_the_virtual_query_itself():
     assert (torch.maximum(S[v, x], S[v, z]) > S[v, v]).all()
 
 
-SMALL = {"m = 2": [0, 1, 2] * 2, "m = 3": [0, 1] * 3, "m = 4": [0, 0, 1, 0, 1, 0], "m = 5": [1, 0, 0, 0, 1, 0, 0],
-         "m = 6": [0] * 5 + [1, 0], "singletons": [9, 1, 1, 3, 8, 3, 3], "one pair": [4, 4]}  # fmt: skip
+SMALL = {
+    "m = 2": [0, 1, 2] * 2,
+    "m = 3": [0, 1] * 3,
+    "m = 4": [0, 0, 1, 0, 1, 0],
+    "m = 5": [1, 0, 0, 0, 1, 0, 0],
+    "m = 6": [0] * 5 + [1, 0],
+    "singletons": [9, 1, 1, 3, 8, 3, 3],
+    "one pair": [4, 4],
+}
 
 
 @functools.lru_cache(maxsize=2)

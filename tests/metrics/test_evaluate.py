@@ -197,7 +197,7 @@ def ranks_of(
     others, other_labels = (queries, labels) if same else (unit_rows(gallery), gallery_labels)
     job = ranks_module.Retrieval(
         queries, labels, others, other_labels, same, pessimistic, engine, int(memory), False, False, tile
-    )  # fmt: skip
+    )
     blocks = list(ranks_module.positive_ranks(job))
     return {q: r for block in blocks for q, r in zip(block.query.tolist(), block.ranks.tolist())}
 
@@ -221,9 +221,7 @@ def test_the_paths_of_these_tests_are_different_ones(monkeypatch):
     taken = []
     for name in ("triangle", "blocks"):
         original = getattr(ranks_module, name)
-        monkeypatch.setattr(
-            ranks_module, name, lambda *args, n=name, f=original: [taken.append(n), f(*args)][1]
-        )  # fmt: skip
+        monkeypatch.setattr(ranks_module, name, lambda *args, n=name, f=original: [taken.append(n), f(*args)][1])
     labels, embeddings = torch.tensor(BATCHES["unequal"]), random_rows(19)
     steps = []
     original_count = ranks_module.count_rows

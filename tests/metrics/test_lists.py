@@ -74,10 +74,14 @@ def close(value):
 
 def all_metrics(relevance, total, k):
     """Every binary metric of one list at k as floats: (name, labkit's, naive)."""
-    rows = [(f"recall {m}", metrics.recall_at_k(relevance, k, total, m), naive_recall(relevance, k, total, m))
-            for m in RECALL_MODES]  # fmt: skip
-    rows += [(f"AP/{d}", metrics.average_precision_at_k(relevance, k, total, d), naive_ap(relevance, k, total, d))
-             for d in AP_DENOMINATORS]  # fmt: skip
+    rows = [
+        (f"recall {m}", metrics.recall_at_k(relevance, k, total, m), naive_recall(relevance, k, total, m))
+        for m in RECALL_MODES
+    ]
+    rows += [
+        (f"AP/{d}", metrics.average_precision_at_k(relevance, k, total, d), naive_ap(relevance, k, total, d))
+        for d in AP_DENOMINATORS
+    ]
     ones = [1] * total + [0] * len(relevance)
     rows += [
         ("precision", metrics.precision_at_k(relevance, k), naive_precision(relevance, k)),
