@@ -1,4 +1,4 @@
-"""Home: what this is, the runs at a glance, what they were made on, and three things to try."""
+"""Home: a network before and after training, three things to try, the runs and the claims at a glance."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard.pages import place
+from dashboard.parts.before_after import show_before_and_after
 from dashboard.parts.runs import all_findings, all_runs, devices, roots, warn_about_problems
 from dashboard.parts.text import as_text
 from labkit.base.words import RULE, VERDICTS, with_mark
@@ -36,13 +37,16 @@ TO_TRY = (
 
 
 def page() -> None:
-    """Words, things to try, runs and claims."""
+    """A picture, things to try, runs and claims."""
     st.title("Train on what you measure")
     st.markdown(
-        "Recall@k, average precision, nDCG, edit distance, rotated IoU and human perception are not differentiable. "
-        "Four papers show ways round that; labkit holds their losses and metrics, exact, and says where paper and "
-        "released code differ. This dashboard shows real runs: their embeddings, what they retrieve, how they compare."
+        "What we report, such as Recall@k, average precision or edit distance, is not differentiable; four papers show "
+        "ways to train on it nevertheless."
     )
+    state = show_before_and_after([run for run in all_runs() if not run.problems])
+    if state:
+        label, icon = "**Look closer: pictures, neighbours, lasso**", ":material/bubble_chart:"
+        st.page_link(place("embeddings"), label=label, icon=icon, query_params=state)
     st.subheader("Three things to try")
     for column, (name, label, icon, words) in zip(st.columns(3), TO_TRY):
         with column.container(border=True, height="stretch"):

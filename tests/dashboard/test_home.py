@@ -1,7 +1,10 @@
 """Home: what there is to see, counted; it opens without runs and with broken ones; its links lead to pages."""
 
+from urllib.parse import parse_qsl
+
 import pytest
 
+from dashboard.parts.before_after import before_and_after
 from labkit.base.paths import RECORDED
 from labkit.base.words import VERDICTS
 from labkit.runs import find_runs
@@ -44,3 +47,22 @@ def test_three_things_to_try_lead_to_pages(page):
     opened = page("app")
     links = [element.proto.page for element in opened.get("page_link")]
     assert links == ["retrieval", "losses", "compare", "papers"]
+
+
+@pytest.mark.parametrize("situation", ["many"], indirect=True)
+def test_a_network_before_and_after_training_is_shown_with_its_numbers(page):
+    opened = page("app")
+    assert not opened.exception
+    runs = [run for run in find_runs(RECORDED) if run.preset == "emoji"]
+    before, after = before_and_after(runs)
+    assert before.loss == "untrained"
+    assert after.value("R@1") > before.value("R@1")
+    said = " ".join(element.value for element in opened.markdown)
+    for run in (before, after):
+        assert f"**{100 * run.value('R@1'):.0f} %**" in said
+    (link,) = [element.proto for element in opened.get("page_link") if element.proto.page == "embeddings"]
+    opened = page("embeddings", **dict(parse_qsl(link.query_string)))
+    assert not opened.exception
+    assert opened.selectbox(key="run").value == after.id
+    assert opened.selectbox(key="beside").value == before.id
+    assert before_and_after([after]) is None
