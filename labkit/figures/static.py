@@ -189,7 +189,7 @@ def scatter(axes: Axes, trace: Any, position: int) -> Any:
         for error in ("error_x", "error_y"):
             if trace[error].array is not None:
                 below = trace[error].arrayminus if trace[error].symmetric is False else trace[error].array
-                bars = {error.replace("error_", "") + "err": [below, trace[error].array]}
+                bars: dict[str, Any] = {error.replace("error_", "") + "err": [below, trace[error].array]}
                 axes.errorbar(trace.x, trace.y, **bars, fmt="none", ecolor=trace[error].color or color, capsize=3)
     return handle
 
