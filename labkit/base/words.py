@@ -22,11 +22,6 @@ RULE = (
 SHARES = ("R@", "P@", "AP", "MAP", "nDCG", "MRR", "R-precision", "NMI", "recall-")
 
 
-def right_or_wrong(right: bool) -> str:
-    """A mark that does without colour."""
-    return RIGHT if right else WRONG
-
-
 def with_mark(verdict: str) -> str:
     """A verdict behind its mark."""
     return f"{MARKS[verdict]} {verdict}"

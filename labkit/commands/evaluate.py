@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,8 @@ from labkit.base.paths import OWN, RECORDED
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+    from labkit.runs.run import Run
 
 
 HELP = "measure a run's weights again, or embeddings of your own"
@@ -44,7 +45,7 @@ def run_evaluate(args: argparse.Namespace) -> int:
     if path.suffix in (".npz", ".safetensors"):
         sides = read_file(path)
     else:
-        sides = embed_run(open_run(path if path.is_dir() else args.target, args.runs, RECORDED).path, args)
+        sides = embed_run(open_run(path if path.is_dir() else args.target, args.runs, RECORDED), args)
     found = metrics.evaluate(*sides[:2], ks=args.ks, nmi=args.nmi, gallery=sides[2], gallery_labels=sides[3])
     for name, value in found.items():
         print(f"{name:22} {value:.6g}")
@@ -93,17 +94,20 @@ def numbered(arrays: dict[str, Any]) -> dict[str, Any]:
     return arrays | dict(zip(named, parts))
 
 
-def embed_run(folder: Path, args: argparse.Namespace) -> Sides:
+def embed_run(run: Run, args: argparse.Namespace) -> Sides:
     """Embed a split with the weights of a checkpoint."""
     import torch
 
     from labkit.data import load
-    from labkit.training.config import from_dict
+    from labkit.training.config import config_of
     from labkit.training.devices import choose_device
     from labkit.training.evaluation import embed
     from labkit.training.state import build_state, load_model
 
-    config = from_dict(json.loads((folder / "run.json").read_text(encoding="utf-8"))["config"])
+    folder = run.path
+    if run.problems:
+        raise ValueError(f"{folder} cannot be used: {run.problems[0]}")
+    config = config_of(run.record.config)
     path = folder / "checkpoints" / f"{args.weights or config.train.select}.safetensors"
     if not path.exists():
         raise ValueError(

@@ -11,7 +11,7 @@ from labkit.commands.terminal import say
 HELP = "check format, lint and types, then run pytest, with its options if any follow"
 CHECKS = (["ruff", "format", "--check", "."], ["ruff", "check", "."], ["mypy"])
 EVERYTHING = ["-n", "auto", "-q", "--durations=10"]
-# something of every room, chosen by CPU time: with the checks a minute on two cores
+# something of most rooms, chosen by CPU time: with the checks a minute on two cores
 QUICK = [
     *("-n", "2", "-q", "tests/base", "tests/losses/test_catalog.py", "tests/losses/test_softmax.py"),
     *("tests/metrics/test_lists.py", "tests/metrics/test_nearest.py", "tests/models/test_layers.py"),

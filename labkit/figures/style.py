@@ -19,7 +19,6 @@ TEXT = "#767676"  # contrast 4.5 on white, 4.6 on black
 GRID = "rgba(128, 128, 128, 0.25)"
 GOOD, BAD = COLORS[0], COLORS[1]  # blue and orange, never without ✓ and ✗
 SEQUENTIAL = "Cividis"
-DIVERGING = ((0.0, "#D55E00"), (0.5, "#F7F7F7"), (1.0, "#0072B2"))
 FONT_SIZE = 14
 
 

@@ -142,7 +142,7 @@ def test_torchrun_makes_a_run_like_any_other(small_arguments, tmp_path, micro):
     for two, one in pairs:
         assert json.loads((two / "run.json").read_text())["processes"] == 2
         # rounding grows with every step: the first loss agrees closely, the second shows that the gradients did
-        for step, close in ((0, 1e-6), (1, 1e-3)):
+        for step, close in ((0, 1e-5), (1, 1e-3)):
             logged = (json.loads((f / "metrics.jsonl").read_text().splitlines()[step])["loss"] for f in (two, one))
             assert next(logged) == pytest.approx(next(logged), abs=close)
         found, expected = (json.loads((f / "summary.json").read_text())["test"]["R@1"] for f in (two, one))

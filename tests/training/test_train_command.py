@@ -78,10 +78,13 @@ def test_evaluate_gives_the_runs_own_numbers(small_arguments, tmp_path, capsys):
     assert "nDCG@10" in capsys.readouterr().out
 
 
-def test_evaluate_knows_recorded_runs_and_says_that_they_kept_no_weights(capsys):
+def test_evaluate_knows_recorded_runs_and_says_that_they_kept_no_weights(tmp_path, capsys):
     assert main(["evaluate", "toy_pnp-dq_layout=ring_s0"]) == 2
     assert "has no checkpoint last.safetensors" in capsys.readouterr().err
     assert main(["evaluate", "no-such-run"]) == 2
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "run.json").write_text("{}", encoding="utf-8")
+    assert main(["evaluate", str(tmp_path / "broken")]) == 2
     assert "no-such-run" in capsys.readouterr().err
 
 
