@@ -12,7 +12,7 @@ from labkit.base.paths import RECORDED
 from labkit.runs import open_run, read_embeddings, read_samples
 
 pytestmark = pytest.mark.browser
-APP = Path(__file__).parents[2] / "dashboard" / "app.py"
+APP = Path(__file__).parents[2] / "streamlit_app.py"
 RUN = "omniglot_pnp-dq_s0"
 CELL = "[role=listitem]"  # the menu of pages is a list, too, of <li>
 ADDRESS = f"retrieval?data=omniglot&runs={RUN}&order=as+recorded"

@@ -16,7 +16,7 @@ from labkit.runs.read import find_runs
 from labkit.training.waiting import read_queue
 
 pytestmark = pytest.mark.browser
-APP = Path(__file__).parents[2] / "dashboard" / "app.py"
+APP = Path(__file__).parents[2] / "streamlit_app.py"
 LONG = 60_000  # milliseconds; a busy machine needs a while to load torch
 
 

@@ -416,7 +416,7 @@ ATTACKS: dict[str, tuple[str, float, str]] = {
     "sleeping threads": (
         body("import threading, time\nthreading.Thread(target=time.sleep, args=(1000,)).start()\nreturn 2 * x"),
         0,
-        "thread",
+        "RuntimeError",  # of a hidden case no more is told
     ),
     "returns its argument": (body("return x"), 0, ""),
     "changes its argument": (body("x *= 2\nreturn x"), 0, "changes its arguments"),
