@@ -10,6 +10,7 @@ import ctypes
 import os
 import secrets
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,7 @@ from labkit.runs.process import process_start
 from labkit.training.local import TRAIN, arguments
 from labkit.training.waiting import End, Entry
 
+KNOCK = 10.0  # seconds that a cluster has to answer
 Result = tuple[int, bytes | None]  # exit code, and the runs as a zip where the disk is not shared
 
 
@@ -48,8 +50,9 @@ class OnRay:
             raise LabkitError('Ray is not installed: pip install "labkit[ray]"') from None
         self.ray, self.root, self.threads, self.most = ray, root.resolve(), threads, most
         try:
+            knock(address)
             ray.init(address=address, include_dashboard=False if address == "local" else None, log_to_driver=False)
-        except (ConnectionError, RuntimeError, ValueError) as error:
+        except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
             raise LabkitError(f"no Ray cluster at {address}: {error}") from None
         self.token = self.root / f".ray-{secrets.token_hex(8)}"
         self.token.touch()
@@ -104,6 +107,13 @@ class OnRay:
         """Leave the cluster; a local one ends."""
         self.token.unlink(missing_ok=True)
         self.ray.shutdown()
+
+
+def knock(address: str) -> None:
+    """An OSError if nobody listens at HOST:PORT: Ray itself would wait for minutes."""
+    host, colon, port = address.rpartition("//")[2].rpartition(":")
+    if colon and port.isdecimal():
+        socket.create_connection((host, int(port)), KNOCK).close()
 
 
 def train_here(words: list[str], place: Place) -> Result:
