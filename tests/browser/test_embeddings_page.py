@@ -67,7 +67,9 @@ def in_url(page):
 
 def test_hover_shows_the_right_image_after_filtering(page, dashboard, data):
     visit(page, dashboard, find="sandal, bag")
-    expect(page.get_by_text("Showing 200 of the 1,000 recorded points of 10,000 test items, 2 of 10 classes")).to_be_visible()
+    expect(
+        page.get_by_text("Showing 200 of the 1,000 recorded points of 10,000 test items, 2 of 10 classes")
+    ).to_be_visible()
     expect(page.locator(".line .soft")).to_have_text("200 of 1,000 points match")
     at, random, sheet = places(page, data), np.random.default_rng(0), data.sheet.open()
     kept = np.flatnonzero(np.isin(data.labels, [data.classes.index(name) for name in ("Sandal", "Bag")]))
