@@ -37,8 +37,11 @@ def check_data(config: Config) -> None:
     if name in BENCHMARKS:
         import_module("labkit.data.benchmarks").find(name, config.data.get("root"))
         return
-    files = import_module(f"labkit.data.{name.replace('-', '_')}").files()
-    if any(file.shipped for file in files) and config.data.get("subset") != "full":
+    module = import_module(f"labkit.data.{name.replace('-', '_')}")
+    files = module.files()
+    if name == "icons":  # each form is a file of its own
+        files = [module.FILES.get(config.data.get("form", "whole"), module.FILES["whole"])]
+    elif any(file.shipped for file in files) and config.data.get("subset") != "full":
         files = [file for file in files if file.shipped]  # Fashion-MNIST does with the part that comes with labkit
     for file in files:
         if find(file) is None:
