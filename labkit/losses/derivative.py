@@ -5,6 +5,7 @@ for points.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -19,18 +20,20 @@ Derivative = Callable[[Tensor], Tensor]
 PANELS, NODES = 8, 16
 
 
-def antiderivative(g: Derivative) -> Derivative:
+@dataclass(frozen=True)
+class Antiderivative:
     """F with F(0) = 0 and F' = g, both for values and for autograd (backward multiplies by g itself).
 
     Gauss–Legendre in u = log(1 + r), where slowly varying and sharply peaked derivatives alike are smooth:
     F(R) = ∫₀^{log(1+R)} g(eᵘ − 1) eᵘ du, in 8 panels of 16 nodes. Kinks of g cost accuracy; give points instead.
     """
 
-    def F(R: Tensor) -> Tensor:
-        integral: Tensor = Integral.apply(R, g)
-        return integral
+    g: Derivative
 
-    return F
+    def __call__(self, R: Tensor) -> Tensor:
+        """F at each R."""
+        integral: Tensor = Integral.apply(R, self.g)
+        return integral
 
 
 class Integral(torch.autograd.Function):
@@ -58,8 +61,35 @@ class Integral(torch.autograd.Function):
         return upstream * ctx.g(R), None
 
 
-def through_points(points: Sequence[tuple[float, float]]) -> tuple[Derivative, Derivative]:
-    """g, linear between the points (R, dL/dR) and constant outside, and its exact antiderivative F with F(0) = 0."""
+@dataclass(frozen=True)
+class Line:
+    """g, linear between points (R, dL/dR) and constant outside, and the area under it; a class, so that it pickles."""
+
+    x: np.ndarray
+    y: np.ndarray
+
+    def piece(self, R: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Of the piece that each R lies in: how far inside, g where it begins, the area before it, its slope."""
+        area = np.concatenate([[0.0], np.cumsum(np.diff(self.x) * (self.y[1:] + self.y[:-1]) / 2)])
+        slope = np.append(np.diff(self.y) / np.diff(self.x), 0.0)
+        columns = [torch.as_tensor(c, dtype=R.dtype, device=R.device) for c in (self.x, self.y, area, slope)]
+        k = (torch.searchsorted(columns[0], R.detach().contiguous(), right=True) - 1).clamp(0, len(self.x) - 1)
+        start, value, before, rise = (c[k] for c in columns)
+        return R - start, value, before, rise
+
+    def __call__(self, R: Tensor) -> Tensor:
+        """g at each R."""
+        h, value, _, rise = self.piece(R)
+        return value + rise * h
+
+    def integral(self, R: Tensor) -> Tensor:
+        """F at each R: exact, with F(0) = 0."""
+        h, value, before, rise = self.piece(R)
+        return before + value * h + rise * h * h / 2
+
+
+def through_points(points: Sequence[tuple[float, float]]) -> Line:
+    """The line through points (R, dL/dR)."""
     try:
         table = np.asarray(points, dtype=np.float64)
     except (TypeError, ValueError):
@@ -72,25 +102,7 @@ def through_points(points: Sequence[tuple[float, float]]) -> tuple[Derivative, D
         raise ValueError("g: the points' R must be strictly increasing")
     if table[0, 0] > 0:
         table = np.vstack([[0.0, table[0, 1]], table])
-    x, y = np.ascontiguousarray(table.T)
-    area = np.concatenate([[0.0], np.cumsum(np.diff(x) * (y[1:] + y[:-1]) / 2)])
-    slope = np.append(np.diff(y) / np.diff(x), 0.0)
-
-    def piece(R: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        columns = [torch.as_tensor(c, dtype=R.dtype, device=R.device) for c in (x, y, area, slope)]
-        k = (torch.searchsorted(columns[0], R.detach().contiguous(), right=True) - 1).clamp(0, len(x) - 1)
-        start, value, before, rise = (c[k] for c in columns)
-        return R - start, value, before, rise
-
-    def g(R: Tensor) -> Tensor:
-        h, value, _, rise = piece(R)
-        return value + rise * h
-
-    def F(R: Tensor) -> Tensor:
-        h, value, before, rise = piece(R)
-        return before + value * h + rise * h * h / 2
-
-    return g, F
+    return Line(*np.ascontiguousarray(table.T))
 
 
 def tried(g: Derivative) -> Derivative:
@@ -110,9 +122,9 @@ def tried(g: Derivative) -> Derivative:
 def loss_and_derivative(g: Derivative | Sequence[tuple[float, float]]) -> tuple[Derivative, Derivative]:
     """(F, g) from a callable or from points (R, dL/dR)."""
     if callable(g):
-        return antiderivative(tried(g)), g
-    slope, value = through_points(g)
-    return value, slope
+        return Antiderivative(tried(g)), g
+    line = through_points(g)
+    return line.integral, line
 
 
 @checked

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Annotated, Any, ParamSpec, TypeVar, get_type_hints
 
+import torch
 from torch import Tensor
 
 from labkit.base.checks import check_choice, check_count, check_ks, check_not_negative, check_positive
@@ -100,9 +101,21 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
         for name, value in (*zip(names, args), *options.items()):
             if name in bounds:
                 bounds[name].check(name, value)
+        if options.get("return_parts") and torch.is_inference_mode_enabled():
+            return outside_inference_mode(function, *args, **options)
         return function(*args, **options)
 
     return call
+
+
+def outside_inference_mode(function: Callable[P, R], *args: P.args, **options: P.kwargs) -> R:
+    """Call the function where autograd works, with copies of what autograd could not read: parts are derivatives."""
+
+    def readable(value: Any) -> Any:
+        return value.clone() if isinstance(value, Tensor) and value.is_inference() else value
+
+    with torch.inference_mode(False), torch.no_grad():
+        return function(*map(readable, args), **{name: readable(value) for name, value in options.items()})
 
 
 def signature_of(function: Callable[..., object], own: Sequence[inspect.Parameter] = ()) -> inspect.Signature:

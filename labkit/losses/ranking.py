@@ -205,7 +205,6 @@ class StreamedEach(torch.autograd.Function):
         return stream(e, batch, head, rules, chunk, upstream, with_grad=True)[1], None, None, None, None
 
 
-@torch.inference_mode(False)  # dL_dR needs autograd, wherever the caller stands
 def parts_of(e: Tensor, labels: Tensor, head: Head, rules: Rules, chunk: int) -> RankingParts:
     """Recompute the counts chunk by chunk and note them for every (query, positive) pair, in order of the queries."""
     batch = sorted_with_positives(labels, e.device)

@@ -52,8 +52,8 @@ def recall_at_k(
     Patel et al. 2022 (slides, "Recall@k Surrogate"); E-SL-1, E-SL-3 (the loss of a perfect ranking is not 0), E-SL-4.
     embeddings (B, D), labels (B,) -> scalar or (B,). tau_rank = τ1, one for all k or one each; tau_sim = τ2.
     convention="official" is the released formula: the query stays in its own ranking, Σσ is capped at k and divided
-    by min(k, |P|), and k is capped at the batch size. simix=True adds virtual samples (`simix.py`): the batch is then
-    B + V long, V the number of same-class pairs.
+    by min(k, |P|), and k is capped at B. simix=True adds virtual samples (`simix.py`): the batch is then B + V long, V
+    the number of same-class pairs.
     """
     ks = check_ks("ks", ks)
     temperatures = temperature_of_each(ks, tau_rank)
@@ -61,8 +61,8 @@ def recall_at_k(
     check_labels("labels", labels, embeddings.shape[0])
     official = convention == "official"
     rules = Rules(tau_sim, query_in_gallery=official)
+    head = official_head(ks, temperatures, len(labels)) if official else paper_head(ks, temperatures)
     if not simix:
-        head = official_head(ks, temperatures, len(labels)) if official else paper_head(ks, temperatures)
         return ranking_loss(
             embeddings, labels, head, rules, reduction=reduction, return_parts=return_parts, method=method, chunk=chunk
         )
@@ -70,7 +70,6 @@ def recall_at_k(
         e = unit_rows(working_precision(embeddings))
         pairs = draw_pairs(labels, generator, e.device, e.dtype)
         mixed_labels = pairs.extend_labels(labels)
-        head = official_head(ks, temperatures, len(mixed_labels)) if official else paper_head(ks, temperatures)
         if simix_space == "embedding":
             return ranking_loss(
                 mix_embeddings(e, pairs),

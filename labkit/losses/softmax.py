@@ -199,20 +199,25 @@ def softmax_sgsl(
 
     Label smoothing acts on the softmax only. The gate: "paper" opens for good the first time the mean softmax loss is
     below it (`gate_open`, a bool scalar that this call updates in place); "official", as released, asks anew at each
-    call. Without `gate_open` both ask once. embeddings (N, D), labels (N,), weight (C, D) -> scalar or (N,).
+    call and is open at the gate itself, and its mean softmax loss is over the samples whose loss is not 0 (E-SGSL-A).
+    Without `gate_open` both ask once. embeddings (N, D), labels (N,), weight (C, D) -> scalar or (N,).
     """
+    official = convention == "official"
     each = softmax(embeddings, labels, weight, label_smoothing=label_smoothing, reduction="none")
     assert isinstance(each, Tensor)
-    is_open = each.detach().mean() < gate
-    if convention == "paper" and gate_open is not None:
+    counted = (each.detach() != 0).sum().clamp_min(1) if official else len(each)
+    mean = each.detach().sum() / counted
+    is_open = mean <= gate if official else mean < gate
+    if not official and gate_open is not None:
         is_open = gate_open.logical_or_(is_open).clone()
     metric = sgsl(embeddings, labels, weight, gamma=gamma, reduction="none", return_parts=return_parts)
     extra, parts = metric if isinstance(metric, tuple) else (metric, None)
     # where, not a product: nothing of a closed SGSL, not even a NaN, reaches the features
-    loss = reduce(each + beta * torch.where(is_open, extra, torch.zeros_like(extra)), reduction)
+    joined = beta * torch.where(is_open, extra, torch.zeros_like(extra))
+    loss = reduce(each, reduction, counted) + reduce(joined, reduction)
     if parts is None:
         return loss
-    return loss, SoftmaxParts(parts.cosine, parts.dL_dcos, each.detach().mean(), parts.sgsl, is_open)
+    return loss, SoftmaxParts(parts.cosine, parts.dL_dcos, mean, parts.sgsl, is_open)
 
 
 @checked

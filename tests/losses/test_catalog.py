@@ -33,7 +33,7 @@ def test_card_is_filled_in(card):
     assert card.needs_classes == (card.family in ("proxy", "softmax"))
     assert re.search(r"\b(19|20)\d\d\b", card.paper)
     assert len(set(card.errata)) == len(card.errata)
-    assert all(re.fullmatch(r"E-(PNP|MPA|SG|SL)-[1-9]\d?", erratum) for erratum in card.errata)
+    assert all(re.fullmatch(r"E-(PNP|MPA|SG|SL)-[1-9]\d?|E-SGSL-[A-Z]", erratum) for erratum in card.errata)
 
 
 def test_errata_on_the_cards_exist():

@@ -9,7 +9,7 @@ from ranking_oracles import BATCHES, VARIANTS, cosines, negatives, positives, ra
 
 from labkit import losses
 from labkit.losses import functional
-from labkit.losses.derivative import antiderivative, loss_and_derivative, through_points
+from labkit.losses.derivative import Antiderivative, loss_and_derivative, through_points
 from labkit.losses.pnp import pnp_derivative, pnp_value
 
 OPTIONS = [(variant, 1.0, 4.0) for variant in VARIANTS] + [("Dq", 4.0, 4.0), ("Dq", 0.5, 4.0), ("Ib", 1.0, 0.5)]
@@ -96,7 +96,8 @@ def test_points_give_a_piecewise_quadratic(points, dtype, tolerance):
 
 
 def test_points_continue_as_constants():
-    g, F = through_points([(2.0, 5.0), (4.0, 1.0)])
+    line = through_points([(2.0, 5.0), (4.0, 1.0)])
+    g, F = line, line.integral
     R = torch.tensor([0.0, 1.0, 2.0, 4.0, 5.0, 14.0], dtype=torch.float64)
     assert g(R).tolist() == [5, 5, 5, 1, 1, 1]
     assert F(R).tolist() == pytest.approx([0, 5, 10, 16, 17, 26])
@@ -151,7 +152,7 @@ def test_gradcheck(kind, method):
 
 def test_the_integral_can_be_differentiated_twice():
     R = torch.tensor([0.0, 0.5, 3.0], dtype=torch.float64, requires_grad=True)
-    F = antiderivative(lambda R: 1 / (1 + R))
+    F = Antiderivative(lambda R: 1 / (1 + R))
     assert torch.autograd.gradcheck(F, R + 1)
     assert torch.autograd.gradgradcheck(F, R + 1)
 

@@ -5,6 +5,7 @@ import functools
 import inspect
 import itertools
 import math
+import pickle
 import warnings
 
 import pytest
@@ -182,8 +183,11 @@ def test_reductions_and_parts(card, options):
     assert not any(part.requires_grad for part in vars(parts).values() if torch.is_tensor(part))
     with torch.no_grad():
         _, same = value(losses["sum"], x, return_parts=True)
+    with torch.inference_mode():
+        _, there = value(losses["sum"], x.clone(), LABELS.clone(), return_parts=True)
     for name, part in vars(parts).items():
         torch.testing.assert_close(getattr(same, name), part)
+        torch.testing.assert_close(getattr(there, name), part)
 
 
 # Precision and devices
@@ -394,6 +398,7 @@ def test_a_module_can_be_saved_copied_and_moved(card, options):
     twin.load_state_dict(loss.state_dict())
     assert torch.equal(value(twin, x), before)
     assert torch.equal(value(copy.deepcopy(loss), x), before)
+    assert torch.equal(value(pickle.loads(pickle.dumps(loss)), x), before)
     assert loss.to("cpu") is loss
     assert bool(loss.state_dict()) == card.needs_classes
 

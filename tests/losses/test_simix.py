@@ -267,3 +267,10 @@ def test_cosines_of_the_oracle_are_cosines():
     x = random_rows(4)
     expected = torch.nn.functional.cosine_similarity(x[:, None], x[None], dim=-1)
     torch.testing.assert_close(torch.tensor(cosines(x), dtype=torch.float64), expected)
+
+
+def test_released_cap_of_k_is_the_batch_before_mixing():
+    rows, labels = torch.randn(6, 4, generator=seeded()).double(), torch.tensor([0, 0, 0, 0, 0, 1])
+    capped, same = (simix_loss(rows, labels, ks=(k,), tau_rank=1.0, convention="official") for k in (100, 6))
+    torch.testing.assert_close(capped, same, rtol=0, atol=0)
+    assert simix_loss(rows, labels, ks=(5,), tau_rank=1.0, convention="official") != same

@@ -584,3 +584,24 @@ def test_norm_softmax_equals_pytorch_metric_learning(labels, classes):
     torch.testing.assert_close(ours, other, rtol=1e-10, atol=1e-12)
     slope, by_other = torch.autograd.grad(ours, W)[0], torch.autograd.grad(other, theirs.W)[0].T
     torch.testing.assert_close(slope, by_other, rtol=1e-9, atol=1e-11)
+
+
+def test_released_mean_is_over_losses_that_are_not_zero():  # E-SGSL-A
+    f, W, y = torch.tensor([[50.0, 0.0], [1.0, 0.9]]).double(), torch.eye(2).double(), torch.zeros(2).long()
+    how = {"label_smoothing": 0.0, "gate": -1.0}
+    each = [math.log1p(math.exp(-50)), math.log1p(math.exp(-0.1))]
+    assert S.softmax_sgsl(f, y, W, **how).item() == pytest.approx(sum(each) / 2)
+    assert S.softmax_sgsl(f, y, W, **how, convention="official").item() == pytest.approx(each[1])
+    assert S.softmax_sgsl(f[:1], y[:1], W, **how, convention="official") == 0
+
+
+def test_released_gate_is_open_at_the_gate_itself():  # E-SGSL-A
+    f, y, W = random_rows(4, 6), torch.tensor([0, 2, 1, 1]), random_rows(3, 6, seed=1)
+    mean = S.softmax_sgsl(f, y, W, gate=0.0, convention="official", return_parts=True)[1].softmax.item()
+    for convention, gate, opens in (
+        ("official", mean, True),
+        ("official", math.nextafter(mean, 0), False),
+        ("paper", mean, False),
+    ):
+        _, parts = S.softmax_sgsl(f, y, W, gate=gate, convention=convention, return_parts=True)
+        assert bool(parts.gate_open) is opens
