@@ -252,5 +252,7 @@ def playground(card: Card) -> None:
         recall_at_k(card)
     elif card.name == "smooth-ap":
         smooth_ap(card)
-    else:
+    elif "tau" in card.options:
         pnp(card)
+    else:
+        pairs(card)

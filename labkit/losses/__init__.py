@@ -5,13 +5,25 @@ from labkit.losses.catalog import CATALOG, Card
 from labkit.losses.modules.pair import (
     Contrastive,
     LiftedStructure,
+    MarginLoss,
     MultiSimilarity,
+    NPair,
     RankedList,
     SoftMarginTriplet,
     Triplet,
 )
 from labkit.losses.modules.proxy import MPA, MPAAllPairs, MPADataWise, ProxyAnchor, ProxyNCA, SoftTriple
-from labkit.losses.modules.ranking import PNP, FromDerivative, RecallAtK, SmoothAP, from_derivative
+from labkit.losses.modules.ranking import (
+    PNP,
+    BlackboxAP,
+    BlackboxRecall,
+    FastAP,
+    FromDerivative,
+    ListwiseAP,
+    RecallAtK,
+    SmoothAP,
+    from_derivative,
+)
 from labkit.losses.modules.softmax import SGSL, CenterLoss, NormSoftmax, RingLoss, SGSLAlone, Softmax
 
 __all__ = [
@@ -19,14 +31,20 @@ __all__ = [
     "MPA",
     "PNP",
     "SGSL",
+    "BlackboxAP",
+    "BlackboxRecall",
     "Card",
     "CenterLoss",
     "Contrastive",
+    "FastAP",
     "FromDerivative",
     "LiftedStructure",
+    "ListwiseAP",
     "MPAAllPairs",
     "MPADataWise",
+    "MarginLoss",
     "MultiSimilarity",
+    "NPair",
     "NormSoftmax",
     "ProxyAnchor",
     "ProxyNCA",

@@ -78,12 +78,14 @@ Temperatures = Annotated[float | Sequence[float], Bound("above 0, one or several
 Count = Annotated[int, Bound("1 or above", check_count)]
 PnpVariant = Annotated[str, one_of("O", "Iu", "Iu-exact", "Ib", "Ds", "Dq")]
 ContrastiveForm = Annotated[str, one_of("squared", "linear")]
+RankWeight = Annotated[str, one_of("log", "loglog")]
+Negatives = Annotated[str, one_of("all", "pairs")]
 Space = Annotated[str, one_of("embedding", "similarity")]
 Convention = Annotated[str, one_of("paper", "official")]
 Reduction = Annotated[str, one_of("mean", "sum", "none")]
 Method = Annotated[str, one_of("auto", "plain", "streamed", "dense")]
 # what says how to compute, not what: a Module takes it by name only
-BY_NAME = (ContrastiveForm, Space, Convention, Reduction, Method, Count)
+BY_NAME = (ContrastiveForm, RankWeight, Negatives, Space, Convention, Reduction, Method, Count)
 
 
 def bounds_of(function: Callable[..., object]) -> dict[str, Bound]:

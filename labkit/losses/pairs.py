@@ -65,12 +65,14 @@ def pair_loss(
     return_parts: bool,
     on_distances: bool = True,
     skips: bool = True,
+    normalize: bool = True,
 ) -> Tensor | tuple[Tensor, PairParts]:
     """Check, normalise, compare all pairs, reduce: embeddings (B, D), labels (B,) -> scalar or (B,)."""
     check_float_matrix("embeddings", embeddings)
     check_labels("labels", labels, embeddings.shape[0])
     with autocast_off(embeddings):
-        e = unit_rows(working_precision(embeddings))
+        e = working_precision(embeddings)
+        e = unit_rows(e) if normalize else e
         relations = relations_of(labels, e.device)
         per_query, terms = shares(distances(e, e) if on_distances else e @ e.T, relations)
         loss = reduce(per_query, reduction, terms)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from labkit.losses import pairs
+from labkit.losses import margin, n_pair, pairs
 from labkit.losses.modules.base import Loss
 
 
@@ -45,3 +45,15 @@ class MultiSimilarity(Loss):
     """Multi-similarity loss with its pair mining: see `functional.multi_similarity`."""
 
     function = staticmethod(pairs.multi_similarity)
+
+
+class MarginLoss(Loss):
+    """Margin loss on all pairs: see `functional.margin_loss`."""
+
+    function = staticmethod(margin.margin_loss)
+
+
+class NPair(Loss):
+    """N-pair loss of embeddings that are not normalised: see `functional.n_pair`."""
+
+    function = staticmethod(n_pair.n_pair)

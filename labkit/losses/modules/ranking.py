@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from labkit.losses import pnp
+from labkit.losses import blackbox, pnp, quantized_ap
 from labkit.losses.derivative import Derivative, loss_and_derivative, loss_of_value
 from labkit.losses.modules.base import Loss, Result
 from labkit.losses.recall_at_k import recall_at_k, temperature_of_each
@@ -45,6 +45,35 @@ class RecallAtK(Loss):
     ) -> Result:
         """(B, D), (B,) -> scalar, or with its parts; generator: source of SiMix's mixing weights."""
         return recall_at_k(embeddings, labels, return_parts=return_parts, generator=generator, **self.options)
+
+
+class FastAP(Loss):
+    """FastAP, a histogram of distances: see `functional.fast_ap`."""
+
+    function = staticmethod(quantized_ap.fast_ap)
+
+
+class ListwiseAP(Loss):
+    """The listwise AP loss of Revaud et al., a histogram of similarities: see `functional.listwise_ap`."""
+
+    function = staticmethod(quantized_ap.listwise_ap)
+
+    def __init__(self, *given: Any, **options: Any) -> None:
+        """There must be two bins or more."""
+        super().__init__(*given, **options)
+        quantized_ap.check_bins(self.options["bins"])
+
+
+class BlackboxAP(Loss):
+    """AP of exact ranks with a blackbox derivative: see `functional.blackbox_ap`."""
+
+    function = staticmethod(blackbox.blackbox_ap)
+
+
+class BlackboxRecall(Loss):
+    """Recall of exact ranks with a blackbox derivative: see `functional.blackbox_recall`."""
+
+    function = staticmethod(blackbox.blackbox_recall)
 
 
 class FromDerivative(Loss):
