@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 
 from dashboard.parts.layout import show_tabs
+from dashboard.parts.menus import one_of, run_titles
 from dashboard.parts.points import show_points
 from dashboard.parts.runs import all_runs, devices, own_first, roots, warn_about_problems
 from dashboard.parts.text import as_text
@@ -107,17 +108,19 @@ def show_chosen(offered: dict[str, Run]) -> None:
 def choose_runs(offered: dict[str, Run]) -> tuple[Run, Run | None]:
     """A run and, if wished, another of the same data beside it."""
     left, right = side_by_side("runs", 2, 340)
-    names = list(offered)
-    begin = next((names.index(run.id) for group in FIRST for run in offered.values() if run.group == group), 0)
-    run = offered[left.selectbox(f"Run ({len(names)} with a projection)", names, begin, key="run", bind="query-params")]
+    titles = run_titles(offered.values())
+    usual = [run.id for group in FIRST for run in offered.values() if run.group == group]
+    with left:
+        run = offered[one_of(f"Run ({len(titles)} with a projection)", titles, [*usual, *titles][0], "run")]
     others = {name: other for name, other in offered.items() if other is not run and same_samples(run, other)}
-    chosen = right.selectbox(
-        "Beside it, a run of the same data",
-        [ALONE, *others],
-        key="beside",
-        bind="query-params",
-        help="Both select the same samples. Runs of other data are not offered.",
-    )
+    with right:
+        chosen = one_of(
+            "Beside it, a run of the same data",
+            {ALONE: ALONE} | {name: titles[name] for name in others},
+            ALONE,
+            "beside",
+            help="Both select the same samples. Runs of other data are not offered.",
+        )
     return run, others.get(chosen)
 
 
@@ -182,7 +185,7 @@ def explain_absent(runs: list[Run]) -> None:
 
 def names_of(runs: list[Run]) -> str:
     """The first few, for a sentence."""
-    return as_text(", ".join(run.id for run in runs[:AT_ONCE])) + (" and others" if len(runs) > AT_ONCE else "")
+    return as_text("; ".join(run_titles(runs[:AT_ONCE]).values())) + (" and others" if len(runs) > AT_ONCE else "")
 
 
 def project_all(runs: list[Run]) -> None:
@@ -190,13 +193,13 @@ def project_all(runs: list[Run]) -> None:
     from labkit.runs.project import project
 
     wrong = []
-    bar = st.progress(0.0)
+    bar, titles = st.progress(0.0), run_titles(runs)
     for number, run in enumerate(runs):
-        bar.progress(number / len(runs), f"{as_text(run.id)}; UMAP of the first takes a minute")
+        bar.progress(number / len(runs), f"{as_text(titles[run.id])}; UMAP of the first takes a minute")
         try:
             project(run)
         except (RunError, OSError) as error:
-            wrong.append(f"{run.id}: {error}")
+            wrong.append(f"{titles[run.id]}: {error}")
     for text in wrong:
         st.error(as_text(text), icon=":material/error:")
     if not wrong:

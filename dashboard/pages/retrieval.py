@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
+from dashboard.parts.menus import run_titles, some_of
 from dashboard.parts.runs import finished_runs
 from dashboard.parts.text import as_text
 from labkit.base.paths import RECORDED
@@ -69,12 +70,12 @@ def page() -> None:
         st.info("Choose a run.")
         return
     read = {}
-    for run in runs:
+    for name, run in runs.items():
         points = points_of(run, run.stamp())
         if isinstance(points, str):
             st.warning(f"This run cannot be used: {as_text(points)}")
         else:
-            read[run.id] = (run, points)
+            read[name] = (run, points)
     if read:
         st.caption(
             f"Rankings are {next(iter(read.values()))[1].told}, by cosine similarity. "
@@ -85,8 +86,8 @@ def page() -> None:
         explore(read)
 
 
-def choose_runs(groups: dict[str, list[Run]]) -> list[Run]:
-    """Data, and up to three runs of it."""
+def choose_runs(groups: dict[str, list[Run]]) -> dict[str, Run]:
+    """Data, and up to three runs of it, by their names for people."""
     left, right = st.columns([1, 2])
     data = left.selectbox(
         "Data and setting",
@@ -96,15 +97,11 @@ def choose_runs(groups: dict[str, list[Run]]) -> list[Run]:
         on_change=lambda: st.session_state.pop("runs", None),  # other data, other runs: begin with two of them again
     )
     runs = {run.id: run for run in groups[data]}
-    chosen = right.multiselect(
-        f"Runs to compare (up to {MOST_RUNS} of {len(runs)})",
-        list(runs),
-        default=start_with(groups[data]),
-        key="runs",
-        bind="query-params",
-        max_selections=MOST_RUNS,
-    )
-    return [runs[name] for name in chosen]
+    label = f"Runs to compare (up to {MOST_RUNS} of {len(runs)})"
+    titles = run_titles(runs.values())
+    with right:
+        chosen = some_of(label, titles, start_with(groups[data]), "runs", max_selections=MOST_RUNS)
+    return {titles[name]: runs[name] for name in chosen}
 
 
 def start_with(runs: list[Run]) -> list[str]:
@@ -120,7 +117,7 @@ def go_to(name: str | None) -> None:
         st.session_state["query"] = name
 
 
-def choose_query(table: pd.DataFrame, run: Run) -> tuple[str, pd.DataFrame]:
+def choose_query(table: pd.DataFrame, name: str) -> tuple[str, pd.DataFrame]:
     """Menus of class, order and query; the chosen id, and the table in that order."""
     left, middle, right = st.columns([2, 1, 1])
     names = [EVERY, *sorted(table["class"].unique())]
@@ -140,9 +137,7 @@ def choose_query(table: pd.DataFrame, run: Run) -> tuple[str, pd.DataFrame]:
     forth.button("Next", on_click=go_to, args=(after,), disabled=after is None, width="stretch")
     chance.button("Random", on_click=lambda: go_to(random.choice(ids)), width="stretch")
     if ascending is not None:
-        st.caption(
-            f"Number {place + 1:,} of {len(ids):,} by average precision (AP) in the first run, {as_text(run.id)}."
-        )
+        st.caption(f"Number {place + 1:,} of {len(ids):,} by average precision (AP) in the first run, {as_text(name)}.")
     return chosen, some
 
 
@@ -160,15 +155,15 @@ def cells_of(points: Points, query: int, found: Found, count: int, data: str) ->
     return cells
 
 
-def show_run(run: Run, points: Points, query: str) -> Found | None:
+def show_run(name: str, run: Run, points: Points, query: str) -> Found | None:
     """The row of one run; None, with the reason, if it has not recorded the query."""
-    st.markdown(f"**{as_text(run.id)}**")
+    st.markdown(f"**{as_text(name)}**")
     if query not in points.row:
         st.info("This run has not recorded this query. Choose a run that keeps the same points.")
         return None
     found = find(points, points.row[query])
     cells = cells_of(points, points.row[query], found, st.session_state["top"], run.data_name)
-    st.html(row_html(cells, f"What {run.id} finds for the query"))
+    st.html(row_html(cells, f"What {name} finds for the query"))
     return found
 
 
@@ -213,11 +208,11 @@ def explore(read: dict[str, tuple[Run, Points]]) -> None:
             tables[name] = found
     if not tables:
         return
-    first = read[next(iter(tables))]
-    table = tables[first[0].id]
-    query, some = choose_query(table, first[0])
+    first = next(iter(tables))
+    table = tables[first]
+    query, some = choose_query(table, first)
     st.caption("✓ and a solid frame: the query's class. ✗ and a dashed frame: another class. Under the cursor: its id.")
-    rows = {name: show_run(*read[name], query) for name in tables}
-    show_numbers({name: row for name, row in rows.items() if row is not None}, first[1].others)
+    rows = {name: show_run(name, *read[name], query) for name in tables}
+    show_numbers({name: row for name, row in rows.items() if row is not None}, read[first][1].others)
     with st.expander("All queries, in this order", icon=":material/list:"):
         show_all(some, len(table), tables)

@@ -11,6 +11,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard.parts.layout import show_tabs
+from dashboard.parts.menus import one_of, run_titles
 from dashboard.parts.runs import all_runs, is_own, own_first, roots, warn_about_problems
 from dashboard.parts.text import as_text
 from labkit.figures.comparison import shown
@@ -45,9 +46,8 @@ def page() -> None:
         where = ", ".join(f"`{path}`" for path in roots())
         st.info(f"There is no run in {where}. Train one: `python -m labkit train toy`.", icon=":material/info:")
         return
-    names = list(readable)
-    begin = names.index(first_run(list(readable.values())).id)
-    run = readable[st.selectbox(f"Run ({len(names)} there)", names, begin, key="run", bind="query-params")]
+    first = first_run(list(readable.values())).id
+    run = readable[one_of(f"Run ({len(readable)} there)", run_titles(readable.values()), first, "run")]
     st.caption(
         f"Status: **{run.status}**. Made on {as_text(run.device or 'an unknown device')} "
         f"({as_text(run.record.device_name or 'no name recorded')})."

@@ -36,8 +36,14 @@ def figure_names(names: dict[str, str], longest: int = 36) -> dict[str, str]:
         for group, settings in found.items():
             own = ", ".join([loss, *(one for one in settings if one not in same)])
             shown[group] = f"{own[:longest]}…"
-    for name in list(shown.values()):
+    return distinct(shown)
+
+
+def distinct(names: dict[str, str]) -> dict[str, str]:
+    """A number behind a name that is there already: figures and menus would take equal names for one."""
+    shown = dict(names)
+    for name in names.values():
         others = [other for other in shown if shown[other] == name]
-        for number, other in enumerate(others[1:], 2):  # a figure would take equal names for one
+        for number, other in enumerate(others[1:], 2):
             shown[other] = f"{name} ({number})"
     return shown

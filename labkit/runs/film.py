@@ -116,7 +116,7 @@ def read_film(run: Run, title: str = "") -> Film | None:
         frames, steps = read_embedding_array(run)[None], np.zeros(1, np.int64)
         if frames.shape[2] not in KINDS:
             return None
-    return film_of(title or run.id, frames, tuple(steps.tolist()), read_samples(run))
+    return film_of(title or str(run), frames, tuple(steps.tolist()), read_samples(run))
 
 
 def film_of(title: str, frames: Floats, steps: tuple[int, ...], samples: pd.DataFrame) -> Film:

@@ -60,6 +60,10 @@ class Run:
         number = f" ({again[1:]})" if again[:1] == "-" else ""  # the second run of the same choice
         return f"{self.variant.title}, seed {'not known' if self.seed is None else self.seed}{number}"
 
+    def __str__(self) -> str:
+        """The name for people, with the preset: "omniglot: PNP-D_q, α = 4, seed 0"."""
+        return f"{self.preset}: {self.title}" if self.preset else self.title
+
     @property
     def preset(self) -> str:
         """Name of the preset, "" if not known."""

@@ -38,7 +38,7 @@ def read_moving(run: Run) -> Film | None:
         return read_film(run) if found else None
     frames, steps = frames_of_checkpoint(run)
     samples = samples_of_data(run.record.config) if steps else None
-    return None if samples is None else film_of(run.id, frames, steps, samples)
+    return None if samples is None else film_of(str(run), frames, steps, samples)
 
 
 def frames_of_checkpoint(run: Run) -> tuple[NDArray[np.float32], tuple[int, ...]]:

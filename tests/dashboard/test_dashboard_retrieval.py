@@ -9,7 +9,7 @@ import pytest
 from labkit.base.paths import RECORDED
 from labkit.runs import find_runs, open_run, read_embeddings, read_samples
 
-RUN = "omniglot_pnp-dq_s0"
+RUN, TITLE = "omniglot_pnp-dq_s0", "omniglot: PNP-D_q, seed 0"
 QUERY = "Atlantean/character11/07"
 
 
@@ -69,7 +69,7 @@ def test_every_data_set_opens_and_those_without_pictures_show_names(page):
 def test_hardest_first_next_random_and_class(page):
     opened = page("retrieval", data="omniglot", runs=RUN)
     everything = opened.dataframe[1].value
-    aps = everything[f"AP of {RUN} (%)"]
+    aps = everything[f"AP of {TITLE} (%)"]
     assert list(aps) == sorted(aps)
     assert opened.selectbox(key="query").value == everything["id"].iloc[0]
     next(button for button in opened.button if button.label == "Next").click().run()
@@ -82,18 +82,19 @@ def test_hardest_first_next_random_and_class(page):
     assert not opened.exception
     assert opened.selectbox(key="query").value in own
     opened.selectbox(key="order").select("easiest first").run()
-    aps = opened.dataframe[1].value[f"AP of {RUN} (%)"]
+    aps = opened.dataframe[1].value[f"AP of {TITLE} (%)"]
     assert list(aps) == sorted(aps, reverse=True)
 
 
 @pytest.mark.parametrize("situation", ["many"], indirect=True)
 def test_three_runs_of_one_query_stand_beneath_each_other(page):
     opened = page("retrieval", data="omniglot", query=QUERY)
-    runs = [run.id for run in find_runs(RECORDED) if run.preset == "omniglot" and run.has("embeddings.safetensors")]
-    opened.multiselect(key="runs").set_value(runs[:3]).run()
+    runs = [run for run in find_runs(RECORDED) if run.preset == "omniglot" and run.has("embeddings.safetensors")]
+    opened.multiselect(key="runs").set_value([run.id for run in runs[:3]]).run()
     assert not opened.exception
+    assert opened.query_params["runs"] == [run.id for run in runs[:3]]
     numbers = opened.dataframe[0].value
-    assert list(numbers["run"]) == runs[:3]
+    assert list(numbers["run"]) == [str(run) for run in runs[:3]]
     assert [shown_ids(grid)[0] for grid in grids(opened)] == [opened.selectbox(key="query").value] * 3
 
 

@@ -5,8 +5,9 @@ import pytest
 
 from labkit.base.paths import RECORDED
 from labkit.explorers.embedding import explorer_data
+from labkit.explorers.embedding.choice import projections_of
 from labkit.explorers.embedding.groups import CLASS, CORRECT
-from labkit.runs.read import read_run
+from labkit.runs.read import find_runs, read_run
 
 FASHION = "fashion-mnist-3d_sgsl_label_smoothing=0.1_s0"
 TOY = "toy_pnp-dq_layout=ring_s0"
@@ -28,11 +29,14 @@ def test_the_page_opens_and_says_what_to_do(page, situation):
 
 @pytest.mark.parametrize("situation", ["corrupt"], indirect=True)
 @pytest.mark.parametrize("view", ["Points", "During training"])
-def test_every_run_of_a_spoilt_folder_opens_or_says_why_not(page, view):
+def test_every_run_of_a_spoilt_folder_opens_or_says_why_not(page, view, tmp_path):
     opened = page("embeddings", view=view)
-    for name in opened.selectbox(key="run").options:
+    offered = [run.id for run in find_runs(tmp_path) if not run.problems and projections_of(run)]
+    assert len(offered) == len(opened.selectbox(key="run").options)
+    for name in offered:
         opened.selectbox(key="run").select(name).run()
         assert not opened.exception
+        assert opened.selectbox(key="run").value == name
         damaged = name.startswith("toy_pnp-ds")
         assert bool(opened.error) == damaged
         assert not damaged or "damaged" in opened.error[0].value
@@ -120,8 +124,9 @@ def test_another_run_of_other_data_is_not_offered_beside(page):
     opened = page("embeddings", run=TOY)
     beside = opened.selectbox(key="beside").options
     assert len(beside) > 2
-    assert all(name == "none" or name.endswith("layout=ring_s0") for name in beside)
+    assert all(name == "none" or (name.startswith("toy: ") and "random layout" not in name) for name in beside)
     opened.selectbox(key="run").select(FASHION).run()
+    assert opened.query_params["run"] == FASHION
     assert opened.selectbox(key="beside").value == "none"
     assert opened.selectbox(key="colour").value == CLASS
     assert not opened.exception

@@ -28,7 +28,7 @@ def test_it_opens_on_the_best_run_or_on_the_newest_own(page, request):
     for name in ("run", "embeddings"):
         opened = page(name)
         assert not opened.exception
-        assert opened.selectbox(key="run").options[0] == mine
+        assert opened.selectbox(key="run").options[0] == "omniglot: Mine (mine.py), τ = 0.5, seed 0"
     assert page("run").selectbox(key="run").value == mine
 
 

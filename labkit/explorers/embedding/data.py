@@ -128,7 +128,7 @@ def explorer_data(
     ids = tuple(samples["id"])
     cells, sheet = find_sheet(sprites, run.data_name, ids)
     data = ExplorerData(
-        title=run.id,
+        title=str(run),
         method=projection,
         total=len(row_of),
         ids=ids,
