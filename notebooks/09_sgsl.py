@@ -437,7 +437,7 @@ labkit.show(
     "a circle a seed, mean with 95 % interval.",
 )
 if blocks:
-    ends = {run.group: run.group.split("last=")[1].split("_")[0] for run in blocks}
+    ends = {run.group: run.variant.settings["model.last"] for run in blocks}
     labkit.show(
         results(blocks, "R@1", ends),
         "Recall@1 on unseen Omniglot characters of a small ResNet trained by the softmax, by how its last block ends.",

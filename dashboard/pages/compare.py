@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -10,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from dashboard.parts.layout import legend_on_top, show_tabs
+from dashboard.parts.menus import one_of, some_of
 from dashboard.parts.runs import choose_preset, devices, finished_runs, is_own
-from dashboard.parts.text import as_text, figure_names, short_names
+from dashboard.parts.text import as_text, figure_names, group_titles
 from labkit.explorers.columns import side_by_side
 from labkit.figures.comparison import METRICS, cost_against_quality, differences, differences_to, profiles, shown
 from labkit.figures.results import results, training_curves
@@ -21,13 +23,15 @@ from labkit.runs import Run, table, to_csv, to_latex
 if TYPE_CHECKING:
     import pandas as pd
 
+    from labkit.runs.variant import Variant
+
 BASELINES = ("untrained", "pixels")  # not trained: far below, and yet in every table
 CURVES = 7  # lines that colours and dashes can tell apart
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """What is compared: the runs, those of them that figures show, and the names of their configurations."""
+    """What is compared: the runs, those of them that figures show, and their variants by the names of their groups."""
 
     preset: str
     metric: str
@@ -35,23 +39,18 @@ class Chosen:
     runs: list[Run]
     near: list[Run]
     frame: pd.DataFrame
-    names: dict[str, str]
+    variants: dict[str, Variant]
 
     @property
     def labels(self) -> dict[str, str]:
         """Names short enough for a figure."""
-        return figure_names(self.names)
+        return figure_names(self.variants.values())
 
     @property
     def best(self) -> list[Run]:
         """The runs of the best configurations, as many as lines can be told apart."""
-        groups = set(self.best_groups)
-        return [run for run in self.runs if run.group in groups]
-
-    @property
-    def best_groups(self) -> list[str]:
-        """The best configurations, as many as lines can be told apart."""
-        return list(self.frame["group"])[:CURVES]
+        best = set(self.frame["variant"][:CURVES])
+        return [run for run in self.runs if run.variant in best]
 
 
 def page() -> None:
@@ -77,34 +76,45 @@ def choose(everything: list[Run]) -> Chosen | None:
     left, middle, right = st.columns([2, 1, 2])
     with left:
         preset, runs = choose_preset(everything)
-    names = short_names(runs)
     available = [metric for metric in METRICS if any(run.value(metric) is not None for run in runs)]
     if not available:
         return None
     metric = middle.selectbox("Metric", available, key="metric", bind="query-params")
-    order = list(table(runs, metric)["group"])
-    plain = [group for group in order if ", " not in names.get(group, group)]  # with the preset's own settings
-    mine = {run.group for run in runs if is_own(run)}
-    shown_first = [group for group in order if group in plain or group in mine]
-    name_of: Any = {"format_func": lambda group: names.get(group, group), "bind": "query-params"}
-    baseline = right.selectbox("Baseline", order, first_baseline(order, plain), key="baseline", **name_of)
-    groups = st.multiselect("Losses and settings (empty: every loss)", order, key="groups", **name_of)
+    variants = {variant.name: variant for variant in table(runs, metric)["variant"]}
+    plain = [group for group, variant in variants.items() if not variant.changes]
+    mine = {run.variant for run in runs if is_own(run)}
+    shown_first = [group for group, variant in variants.items() if group in plain or variant in mine]
+    titles = group_titles(variants.values())
+    accept_old_addresses(preset, titles)
+    with right:
+        baseline = one_of("Baseline", titles, first_baseline(variants, plain), "baseline")
+    groups = some_of("Losses and settings (empty: every loss)", titles, [], "groups")
     left, right = side_by_side("which", 2, 320)
-    varied = len(order) - len(shown_first) if plain and not groups else 0
+    varied = len(variants) - len(shown_first) if plain and not groups else 0
     if varied and not left.toggle(f"Also the {varied} with settings of their own", key="varied", bind="query-params"):
         groups = shown_first
-    runs = [run for run in runs if run.group in (groups or order) or run.group == baseline]
+    kept = {variants[group] for group in (*(groups or variants), baseline)}
+    runs = [run for run in runs if run.variant in kept]
     frame = table(runs, metric)
-    say_what_is_shown(runs, frame, len(order))
+    say_what_is_shown(runs, frame, len(variants))
     with right if varied else left:
         near = only_trained(runs)
-    return Chosen(preset, metric, baseline, runs, near, frame, names)
+    return Chosen(preset, metric, baseline, runs, near, frame, variants)
 
 
-def first_baseline(order: list[str], plain: list[str]) -> int:
+def accept_old_addresses(preset: str, groups: Collection[str]) -> None:
+    """Addresses once said "pnp-dq, alpha=4.0" for the group "omniglot_pnp-dq_alpha=4.0"."""
+    for key in ("baseline", "groups"):
+        said = st.query_params.get_all(key)
+        meant = [name if name in groups else f"{preset}_{name.replace(', ', '_')}" for name in said]
+        if meant != said:
+            st.query_params[key] = meant
+
+
+def first_baseline(variants: dict[str, Variant], plain: list[str]) -> str:
     """Smooth-AP where it is there: the ranking loss that the others were built on; else the best."""
-    usual = [group for group in plain if group.endswith("_smooth-ap")]
-    return order.index((usual or plain or order)[0])
+    usual = [group for group in plain if variants[group].loss == "smooth-ap"]
+    return next(iter(usual or plain or variants))
 
 
 def say_what_is_shown(runs: list[Run], frame: pd.DataFrame, total: int) -> None:
@@ -149,11 +159,11 @@ def show_results(chosen: Chosen) -> None:
 
 def results_table(chosen: Chosen) -> list[dict[str, Any]]:
     """A row for each configuration, the user's own first, then by their mean."""
-    metric, mine = chosen.metric, {run.group for run in chosen.runs if is_own(run)}
-    columns = ("group", "n", "mean", "low", "high", "bootstrap_low", "bootstrap_high", "values")
+    metric, mine = chosen.metric, {run.variant for run in chosen.runs if is_own(run)}
+    columns = ("variant", "n", "mean", "low", "high", "bootstrap_low", "bootstrap_high", "values")
     rows = []
-    for group, n, mean, low, high, blow, bhigh, values in zip(*(chosen.frame[name] for name in columns)):
-        row = {"configuration": chosen.names.get(group, group)} | ({"yours": "✓" * (group in mine)} if mine else {})
+    for variant, n, mean, low, high, blow, bhigh, values in zip(*(chosen.frame[name] for name in columns)):
+        row = {"configuration": variant.title} | ({"yours": "✓" * (variant in mine)} if mine else {})
         row |= {"seeds": n, metric: shown(mean, metric)}
         row["95 % interval"] = "one seed: none" if n < 2 else f"{shown(low, metric)} … {shown(high, metric)}"
         row["bootstrap"] = "" if n < 2 else f"{shown(blow, metric)} … {shown(bhigh, metric)}"
@@ -164,7 +174,9 @@ def results_table(chosen: Chosen) -> list[dict[str, Any]]:
 
 def show_differences(chosen: Chosen) -> None:
     """Every configuration minus the baseline, paired by seed."""
-    found = differences_to(chosen.runs, {run.group for run in chosen.near}, chosen.baseline, chosen.metric)
+    found = differences_to(
+        chosen.runs, {run.variant for run in chosen.near}, chosen.variants[chosen.baseline], chosen.metric
+    )
     if not found:
         st.info("Nothing shares a seed with the baseline. Choose another baseline, or train more seeds.")
         return
@@ -179,7 +191,7 @@ def show_differences(chosen: Chosen) -> None:
 
 def show_training(chosen: Chosen) -> None:
     """Curves of the best."""
-    count = len(chosen.best_groups)
+    count = min(CURVES, len(chosen.frame))
     st.plotly_chart(
         legend_on_top(training_curves(chosen.best, chosen.metric, chosen.labels)),
         theme=None,

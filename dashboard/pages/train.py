@@ -16,6 +16,7 @@ from labkit.data.files import DataError
 from labkit.losses import CATALOG
 from labkit.losses.own import is_own
 from labkit.runs.presets import describe, preset_names
+from labkit.runs.read import read_run
 from labkit.runs.variant import read_settings
 from labkit.training.config import BASELINES, Config, catalogue_options, load_config
 from labkit.training.devices import present_devices
@@ -41,11 +42,9 @@ def page() -> None:
         "close this page whenever you like."
     )
     jobs = wanted(root)
-    there = [job.run_ids()[0] for job in jobs if (root / job.run_ids()[0] / "run.json").exists()]
+    there = [str(read_run(root / job.run_ids()[0])) for job in jobs if (root / job.run_ids()[0] / "run.json").exists()]
     if there:
-        st.caption(
-            f"{as_text(', '.join(there))} is there already and stays; the new run gets a number behind its name."
-        )
+        st.caption(f"{as_text('; '.join(there))}: there already, and stays. The new run gets a number behind its name.")
     many = f"Start {len(jobs)} runs" if len(jobs) > 1 else "Start"
     if st.button(many, type="primary", icon=":material/play_arrow:", disabled=not jobs, key="start"):
         begin(root, jobs)

@@ -18,7 +18,7 @@ def run_titles(runs: Iterable[Run]) -> dict[str, str]:
 
 def one_of(label: str, titles: Mapping[str, str], first: str, key: str, **look: Any) -> str:
     """A menu of one entry, by its id; first: the one that is chosen where the address says nothing."""
-    st.session_state[key] = recall(titles, [first], key)[0]
+    show(key, recall(titles, [first], key)[0])
     chosen: str = st.selectbox(label, list(titles), key=key, format_func=titles.__getitem__, **look)
     write_address(key, [chosen], [first])
     return chosen
@@ -26,7 +26,7 @@ def one_of(label: str, titles: Mapping[str, str], first: str, key: str, **look: 
 
 def some_of(label: str, titles: Mapping[str, str], first: list[str], key: str, **look: Any) -> list[str]:
     """A menu of several entries, by their ids; first: those that are chosen where the address says nothing."""
-    st.session_state[key] = recall(titles, first, key)[: look.get("max_selections")]
+    show(key, recall(titles, first, key)[: look.get("max_selections")])
     chosen = st.multiselect(label, list(titles), key=key, format_func=titles.__getitem__, **look)
     write_address(key, chosen, first)
     return chosen
@@ -40,6 +40,12 @@ def recall(titles: Mapping[str, str], first: list[str], key: str) -> list[str]:
     known = dict.fromkeys(name for name in ([wanted] if isinstance(wanted, str) else wanted) if name in titles)
     emptied = wanted == [] and not moved
     return list(known) if known or emptied else first
+
+
+def show(key: str, value: str | list[str]) -> None:
+    """Choose something in a menu, unless it is chosen."""
+    if st.session_state.get(key) != value:
+        st.session_state[key] = value
 
 
 def write_address(key: str, chosen: list[str], first: list[str]) -> None:

@@ -2,40 +2,35 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Collection
 
-from labkit.runs import Run
+from labkit.base.words import shortened
+from labkit.runs.variant import Variant
 
 
 def as_text(text: str, longest: int = 300) -> str:
     """Text that Markdown shows as it is: names of runs may hold anything."""
-    short = text if len(text) <= longest else f"{text[:longest]}…"
-    return "".join(f"\\{mark}" if mark in r"\`*_{}[]<>()#+-.!|~$:&" else mark for mark in short)
+    special = r"\`*_{}[]<>()#+-.!|~$:&"
+    return "".join(f"\\{mark}" if mark in special else mark for mark in shortened(text, longest))
 
 
-def short_names(runs: list[Run]) -> dict[str, str]:
-    """Groups without their preset, which the page has said: "pnp-dq, alpha=4.0" for "omniglot_pnp-dq_alpha=4.0"."""
-    found = {}
-    for group, preset in {run.group: run.preset for run in runs}.items():
-        loss, _, settings = group.removeprefix(f"{preset}_").partition("_")
-        # a name of a setting may hold "_": only the one behind a value stands between two of them
-        found[group] = ", ".join(filter(None, (loss, re.sub(r"(=[^_]*)_", r"\1, ", settings))))
-    return found
+def group_titles(variants: Collection[Variant]) -> dict[str, str]:
+    """What variants are called for people where the preset has been said, by the names of their groups."""
+    return distinct({variant.name: variant.title for variant in variants})
 
 
-def figure_names(names: dict[str, str], longest: int = 36) -> dict[str, str]:
+def figure_names(variants: Collection[Variant], longest: int = 36) -> dict[str, str]:
     """Names that leave room for the figure: of long ones only the settings in which those of one loss differ."""
+    shown = {variant.name: variant.title for variant in variants}
     long: dict[str, dict[str, list[str]]] = {}
-    for group, name in names.items():
-        if len(name) > longest:
-            loss, *settings = name.split(", ")
-            long.setdefault(loss, {})[group] = settings
-    shown = dict(names)
+    for variant in variants:
+        if len(variant.title) > longest:
+            long.setdefault(variant.loss_title, {})[variant.name] = variant.phrases
     for loss, found in long.items():
         same = set.intersection(*map(set, found.values())) if len(found) > 1 else set()
-        for group, settings in found.items():
-            own = ", ".join([loss, *(one for one in settings if one not in same)])
-            shown[group] = f"{own[:longest]}…"
+        for group, phrases in found.items():
+            own = ", ".join([loss, *(one for one in phrases if one not in same)])
+            shown[group] = shortened(f"{own}, …" if same else own, longest)
     return distinct(shown)
 
 

@@ -10,8 +10,10 @@ from urllib.parse import quote
 
 import streamlit as st
 
+from dashboard.parts.menus import one_of
 from dashboard.parts.runs import read_all
-from dashboard.parts.text import as_text, short_names
+from dashboard.parts.text import as_text, distinct, figure_names
+from labkit.base.words import shortened
 from labkit.explorers.film.streamlit import film_player
 from labkit.figures.comparison import shown
 from labkit.figures.results import training_curves
@@ -69,7 +71,8 @@ def watch(root: Path) -> None:
     begun = {each.name: each for each in everything[:LISTED] if not each.waits}
     if not begun:
         return
-    chosen = st.selectbox("Watch", [FOLLOW, *begun], key="watch", bind="query-params")
+    titles = distinct({FOLLOW: FOLLOW} | {name: each.title for name, each in begun.items()})
+    chosen = one_of("Watch", titles, FOLLOW, "watch")
     going = [each for each in begun.values() if each.going]
     each = begun[chosen] if chosen in begun else (going or [*begun.values()])[0 if going else -1]
     show_one(each, [other.run for other in begun.values() if other.run is not None])
@@ -96,7 +99,7 @@ def show_queue(root: Path, queue: Queue, everything: list[Watched]) -> None:
 def show_row(root: Path, each: Watched) -> None:
     """One run: name, status, how far, and the one thing that can be done about it."""
     name, status, doing = st.columns(COLUMNS, vertical_alignment="center")
-    name.markdown(as_text(each.name))
+    name.markdown(as_text(each.title))
     asked = st.session_state.setdefault("asked", {})
     if not each.going:
         asked.pop(each.name, None)
@@ -228,10 +231,10 @@ def curve_figure(_runs: list[Run], files: tuple[Stamp, ...], metric: str, split:
 
 
 def legend_names(runs: list[Run]) -> dict[str, str]:
-    """The loss where that tells groups apart, else the group without its preset; short enough for a narrow window."""
-    losses = {run.group: run.loss for run in runs}
-    names = losses if len(set(losses.values())) == len(losses) else short_names(runs)
-    return {group: name if len(name) <= NAME else f"{name[:NAME]}…" for group, name in names.items()}
+    """The loss where that tells groups apart, else with its settings; short enough for a narrow window."""
+    variants = {run.variant for run in runs}
+    losses = {variant.name: shortened(variant.loss_title, NAME) for variant in variants}
+    return losses if len(set(losses.values())) == len(losses) else figure_names(variants, NAME)
 
 
 def show_embedding(run: Run, going: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 RIGHT, WRONG = "✓", "✗"
 MARKS = {
@@ -40,6 +41,16 @@ def scale_of(metric: str) -> int:
 def axis_title(metric: str) -> str:
     """A metric with its unit."""
     return f"{metric} (%)" if is_share(metric) else metric
+
+
+def shortened(text: str, longest: int) -> str:
+    """A text that is at most so long; an ellipsis stands for the rest."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def first_few(names: Sequence[str], most: int, between: str = ", ") -> str:
+    """So many of the names, and an ellipsis if there are more."""
+    return between.join([*names[:most], "…"] if len(names) > most else names)
 
 
 def with_interval(mean: float, low: float, high: float, scale: float, digits: int | None = None) -> str:

@@ -23,7 +23,7 @@ METRICS = ("R@1", "R@10", "nDCG@10", "MAP@R", "NMI", "CSC", "intra", "inter")
 
 
 def differences_to(
-    runs: Sequence[Run], groups: Iterable[str], baseline: str, metric: str, split: str = "test"
+    runs: Sequence[Run], groups: Iterable[Variant], baseline: Variant, metric: str, split: str = "test"
 ) -> list[PairedDifference]:
     """Every group minus the baseline, from the best down; groups that share no seed with it are left out."""
     found = []
@@ -69,22 +69,22 @@ def profiles(runs: Sequence[Run], names: Mapping[str, str], metrics: Sequence[st
     """Every metric at once: one line a group, each axis from the lowest to the highest group."""
     import plotly.graph_objects as go
 
-    means = {metric: dict(zip(f["group"], f["mean"])) for metric in metrics if len(f := table(runs, metric))}
-    groups = list(dict.fromkeys(group for column in means.values() for group in column))
+    means = {metric: dict(zip(f["variant"], f["mean"])) for metric in metrics if len(f := table(runs, metric))}
+    variants = list(dict.fromkeys(variant for column in means.values() for variant in column))
     traces = []
-    for number, group in enumerate(groups):
+    for number, variant in enumerate(variants):
         x, y, told = [], [], []
         for metric, column in means.items():
-            if group in column:
+            if variant in column:
                 low, high = min(column.values()), max(column.values())
                 x.append(metric)
-                y.append(100 * (column[group] - low) / (high - low) if high > low else 50.0)
-                told.append(f"{metric} {shown(column[group], metric)}")
+                y.append(100 * (column[variant] - low) / (high - low) if high > low else 50.0)
+                told.append(f"{metric} {shown(column[variant], metric)}")
         traces.append(
             go.Scatter(
                 x=x,
                 y=y,
-                name=names.get(group, group),
+                name=names.get(variant.name, variant.title),
                 mode="lines+markers",
                 line=style.line(number, width=1.5),
                 marker=style.marker(number),
@@ -104,16 +104,16 @@ def cost_against_quality(runs: Iterable[Run], metric: str, names: Mapping[str, s
     known = list(runs)
     frame = table(known, metric)
     scale, unit = (100, " (%)") if is_share(metric) else (1, "")
-    seconds: dict[str, list[float]] = {}
+    seconds: dict[Variant, list[float]] = {}
     for run in known:
         if run.summary is not None and run.summary.cpu_seconds is not None:
-            seconds.setdefault(run.group, []).append(run.summary.cpu_seconds)
-    kept = [(group, mean) for group, mean in zip(frame["group"], frame["mean"]) if group in seconds]
-    cost = [float(np.mean(seconds[group])) for group, _ in kept]
+            seconds.setdefault(run.variant, []).append(run.summary.cpu_seconds)
+    kept = [(variant, mean) for variant, mean in zip(frame["variant"], frame["mean"]) if variant in seconds]
+    cost = [float(np.mean(seconds[variant])) for variant, _ in kept]
     value = [scale * mean for _, mean in kept]
     # only the best for their cost carry their name: the others, which lie close together, have it under the cursor
     front = [all(v > w for c, w in zip(cost, value) if (c, w) != (t, v) and c <= t) for t, v in zip(cost, value)]
-    label = [names.get(group, group) for group, _ in kept]
+    label = [names.get(variant.name, variant.title) for variant, _ in kept]
     points = go.Scatter(
         x=cost,
         y=value,

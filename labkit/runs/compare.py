@@ -193,11 +193,13 @@ def curves(runs: Iterable[Run], metric: str = "R@1", split: str = "validation") 
     import pandas as pd
 
     points = []
+    groups: dict[Variant, str] = {}  # the same choice may be spelt in several ways
     for run in runs:
+        group = groups.setdefault(run.variant, run.group)
         for row in run.curves():
             value = finite(row.get(metric))
             if value is not None and row.get("split", split) == split:
-                points.append((run.id, run.group, run.variant.title, run.loss, run.seed, row["step"], value))
+                points.append((run.id, group, run.variant.title, run.loss, run.seed, row["step"], value))
     return pd.DataFrame(points, columns=["id", "group", "title", "loss", "seed", "step", "value"])
 
 

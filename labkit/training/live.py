@@ -33,6 +33,14 @@ class Watched:
         return self.folder.name
 
     @property
+    def title(self) -> str:
+        """The name for people."""
+        if self.run is not None or self.entry is None:
+            return str(self.run or self.name)
+        job = self.entry.job
+        return f"{job.variant}, seed {job.seeds[self.entry.runs.index(self.name)]}"
+
+    @property
     def waits(self) -> bool:
         """Whether it has not begun."""
         return self.status == "waiting"

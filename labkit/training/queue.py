@@ -188,4 +188,4 @@ def outcome(folder: Path) -> str:
     if run.status != "finished" or run.summary is None:
         began = (folder / "run.json").exists()
         return f"{folder.name}: {run.status if began else 'did not start'}"
-    return f"{run.preset}: {run.title}: {headline(run.summary)}"
+    return f"{run}: {headline(run.summary)}"

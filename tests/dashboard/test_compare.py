@@ -2,9 +2,10 @@
 
 import pytest
 
-from dashboard.parts.text import figure_names, short_names
+from dashboard.parts.text import figure_names
 from labkit.base.paths import RECORDED
 from labkit.runs import find_runs, table
+from labkit.runs.variant import Variant
 
 
 def test_the_page_opens_and_says_what_to_do(page, situation):
@@ -20,7 +21,7 @@ def test_the_page_opens_and_says_what_to_do(page, situation):
 
 @pytest.mark.parametrize("situation", ["many"], indirect=True)
 def test_the_numbers_are_those_of_the_comparison(page):
-    opened = page("compare", preset="toy", metric="MAP@R")
+    opened = page("compare", preset="toy", metric="MAP@R", varied="true")
     runs = [run for run in find_runs(RECORDED) if run.preset == "toy"]
     frame = table(runs, "MAP@R")
     shown = opened.dataframe[0].value
@@ -68,15 +69,17 @@ def test_the_tab_of_the_url_is_drawn_and_no_other(page, view, kind):
 
 
 def test_names_say_loss_and_settings_and_long_ones_only_what_differs():
-    runs = find_runs(RECORDED)
-    assert all("_per_" not in name and "per, class" not in name for name in short_names(runs).values())
-    long = "softmax, classes=16, last={}, name=small-resnet, pool=avg, steps=1000"
-    names = {"a": long.format("rbr"), "b": long.format("bn"), "c": "pnp-dq, alpha=4.0", "d": "x" * 500, "e": "x" * 501}
-    shown = figure_names(names)
-    assert shown["a"] == "softmax, last=rbr…"
-    assert shown["b"] == "softmax, last=bn…"
-    assert shown["c"] == names["c"]
-    assert len(set(shown.values())) == len(names)
+    long = {"classes": 16, "model.name": "small-resnet", "pool": "avg", "steps": 1000}
+    first, second = (Variant("omniglot", "softmax", long | {"model.last": last}) for last in ("rbr", "bn"))
+    ks, *others = (
+        Variant("omniglot", "recall-at-k", {"ks": (1, 2)}),
+        *(Variant("omniglot", "x" * n) for n in (500, 501)),
+    )
+    shown = figure_names([first, second, ks, *others])
+    assert shown[first.name] == "Softmax, last block rbr, …"
+    assert shown[second.name] == "Softmax, last block bn, …"
+    assert shown[ks.name] == "RS@k, k in {1, 2}"
+    assert len(set(shown.values())) == len(shown) == 5
     assert max(map(len, shown.values())) < 45
 
 
@@ -84,9 +87,9 @@ def test_names_say_loss_and_settings_and_long_ones_only_what_differs():
 def test_runs_with_settings_of_their_own_are_shown_when_asked_for(page):
     opened = page("compare", preset="omniglot")
     names = list(opened.dataframe[0].value["configuration"])
-    assert "pnp-dq" in names
+    assert "PNP-D_q" in names
     assert not any(", " in name for name in names)
-    assert ", " not in short_names(find_runs(RECORDED))[opened.selectbox(key="baseline").value]
+    assert opened.selectbox(key="baseline").value == "omniglot_smooth-ap"
     if any(toggle.key == "varied" for toggle in opened.toggle):
         opened.toggle(key="varied").set_value(True).run()
         assert len(opened.dataframe[0].value) > len(names)

@@ -157,11 +157,11 @@ def separability(runs: Iterable[Run], metric: str = "CSC", kinds: Mapping[str, s
     from labkit.losses import CATALOG
 
     rows = [
-        (run.loss, (kinds or {}).get(run.group, CATALOG[run.loss].family), run.value(metric), run.value("R@1"), run.id)
+        (run.loss, (kinds or {}).get(run.group, CATALOG[run.loss].family), run.value(metric), run.value("R@1"), str(run))
         for run in runs
         if run.loss in CATALOG and run.status == "finished"
     ]
-    frame = pd.DataFrame(rows, columns=["loss", "kind", "x", "y", "id"])
+    frame = pd.DataFrame(rows, columns=["loss", "kind", "x", "y", "run"])
     frame["y"] *= 100
     traces = [
         go.Scatter(
@@ -170,7 +170,7 @@ def separability(runs: Iterable[Run], metric: str = "CSC", kinds: Mapping[str, s
             mode="markers",
             name=str(kind),
             marker=style.marker(number),
-            hovertext=part["id"],
+            hovertext=part["run"],
         )
         for number, (kind, part) in enumerate(frame.groupby("kind", sort=True))
     ]
