@@ -12,13 +12,15 @@ from dashboard.parts.runs import roots
 from dashboard.parts.text import as_text
 from dashboard.parts.watch import watch
 from labkit.base.paths import OWN, RECORDED
+from labkit.base.titles import TITLES
 from labkit.data.files import DataError
 from labkit.losses import CATALOG
 from labkit.losses.own import is_own
-from labkit.runs.presets import describe, preset_names
+from labkit.runs.presets import WORDS, describe, kind_of, preset_names
 from labkit.runs.read import read_run
 from labkit.runs.variant import read_settings
-from labkit.training.config import BASELINES, Config, catalogue_options, load_config
+from labkit.surrogates.word_config import ARMS, WordConfig, load_any
+from labkit.training.config import BASELINES, Config, catalogue_options
 from labkit.training.devices import present_devices
 from labkit.training.queue import Job, enqueue
 from labkit.training.ready import check_data, check_loss, repair
@@ -87,7 +89,7 @@ def typed_input(label: str, default: Any, key: str, about: str) -> str | None:
     return None if value is None or value == default else str(value)
 
 
-def common_inputs(config: Config) -> dict[str, str]:
+def common_inputs(config: Config | WordConfig) -> dict[str, str]:
     """Length and rates; a preset that counts epochs is asked for epochs."""
     length = "train.epochs" if config.train.epochs else "train.steps"
     shown = {length: ("Epochs" if config.train.epochs else "Steps", "length of the training"), **COMMON}
@@ -99,27 +101,33 @@ def common_inputs(config: Config) -> dict[str, str]:
     return {name.rpartition(".")[2]: value for name, value in found.items() if value is not None}
 
 
-def loss_inputs(config: Config) -> dict[str, str]:
-    """The options on the loss's card, with what the preset has found to suit, else their defaults."""
+def options_inputs(config: Config | WordConfig) -> dict[str, str]:
+    """The options of the loss, with what the preset has found to suit, else their defaults."""
     if config.loss in BASELINES:
         st.caption("This baseline is measured as it is: it has no options and takes no training step.")
         return {}
-    signature = catalogue_options(config.loss)
-    card = CATALOG[config.loss]
-    names = [*card.defaults, *(["convention"] if "convention" in signature else [])]
-    if not names:
-        st.caption(f"{card.title} has no options.")
-        return {}
+    options = usual_options(config)
+    if not options:
+        st.caption(f"{TITLES.get(config.loss, config.loss)} has no options.")
     found = {}
-    columns = st.columns(max(4, len(names)))
-    for column, name in zip(columns, names):
-        default = config.loss_options.get(name, signature[name].default)
-        about = card.defaults.get(name, ("", "the paper's formula, or that of the released code"))[1]
-        if name in config.loss_options:
-            about = f"set by the preset; {about}"
+    for column, (name, (default, about)) in zip(st.columns(max(4, len(options))), options.items()):
         with column:
             found[name] = typed_input(name, default, f"{config.preset}.{config.loss}.{name}", about)
     return {name: value for name, value in found.items() if value is not None}
+
+
+def usual_options(config: Config | WordConfig) -> dict[str, tuple[Any, str]]:
+    """Every option of the loss: its value without a change, and words about it."""
+    if isinstance(config, WordConfig):
+        return {name: (value, "") for name, value in config.loss_options.items()}
+    signature, sources = catalogue_options(config.loss), CATALOG[config.loss].defaults
+    options = {}
+    for name in [*sources, *(["convention"] if "convention" in signature else [])]:
+        about = sources.get(name, ("", "the paper's formula, or that of the released code"))[1]
+        if name in config.loss_options:
+            about = f"set by the preset; {about}"
+        options[name] = (config.loss_options.get(name, signature[name].default), about)
+    return options
 
 
 def choose() -> tuple[str, str, str, str]:
@@ -129,8 +137,8 @@ def choose() -> tuple[str, str, str, str]:
     preset = left.selectbox(
         "Data set and setting (preset)", presets, presets.index("toy"), key="preset", bind="query-params"
     )
-    losses = [*CATALOG, *BASELINES, OWN_LOSS]
-    own = losses.index(load_config(preset).loss)
+    losses = [*ARMS] if kind_of(preset) == WORDS else [*CATALOG, *BASELINES, OWN_LOSS]
+    own = losses.index(load_any(preset).loss)
     loss = middle.selectbox("Loss", losses, own, key="loss", bind="query-params")
     seeds = right.text_input(
         "Seeds", "0", key="seeds", bind="query-params", help="one run for each; results need three"
@@ -162,8 +170,8 @@ def wanted(root: Path) -> list[Job]:
     """The runs that the inputs describe; if they would not start, the page says why and there are none."""
     preset, loss, seeds, device = choose()
     own = own_loss() if loss == OWN_LOSS else ""
-    usual = load_config(preset, None if loss == OWN_LOSS else loss)
-    settings = common_inputs(usual) | ({} if loss == OWN_LOSS else loss_inputs(usual))
+    usual = load_any(preset, None if loss == OWN_LOSS else loss)
+    settings = common_inputs(usual) | ({} if loss == OWN_LOSS else options_inputs(usual))
     line = st.text_input(
         "Other settings (KEY=VALUE, with blanks between)",
         key="settings",
@@ -179,20 +187,28 @@ def wanted(root: Path) -> list[Job]:
         jobs = [Job(preset, own or loss, (seed,), settings, device=device) for seed in parse_seeds(seeds)]
         if own and not is_own(own):
             raise ValueError("A loss of your own is typed as FILE.py:NAME")
-        config = load_config(preset, own or loss, settings)
-        check_loss(config)
+        config = load_any(preset, own or loss, settings)
+        if isinstance(config, Config):
+            check_loss(config)
     except ValueError as error:
         st.error(as_text(str(error), 1000), icon=":material/error:")
         return []
+    if isinstance(config, Config) and not data_there(config):
+        return []
+    where = "" if root == OWN.resolve() else f" --runs {shlex.quote(str(root))}"
+    st.code("\n".join(job.command() + where for job in jobs), language="bash", wrap_lines=True)
+    return jobs
+
+
+def data_there(config: Config) -> bool:
+    """Whether the data are there; if not, the page says how to get them."""
     try:
         check_data(config)
     except (DataError, ValueError) as error:
         st.warning(as_text(str(error), 1000), icon=":material/database:")
         st.code(repair(config), language="bash")
-        return []
-    where = "" if root == OWN.resolve() else f" --runs {shlex.quote(str(root))}"
-    st.code("\n".join(job.command() + where for job in jobs), language="bash", wrap_lines=True)
-    return jobs
+        return False
+    return True
 
 
 def begin(root: Path, jobs: list[Job]) -> None:

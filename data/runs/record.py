@@ -10,7 +10,6 @@ What counts as equal, how many seeds there are and when more are added was writt
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -28,6 +27,7 @@ from labkit.data import Dataset, load  # noqa: E402
 from labkit.data.sprites import write_sprites  # noqa: E402
 from labkit.runs import find_runs  # noqa: E402
 from labkit.runs.project import project  # noqa: E402
+from labkit.runs.read import read_run  # noqa: E402
 from labkit.runs.tracker import remove_folder  # noqa: E402
 from labkit.training.config import load_config  # noqa: E402
 from labkit.training.queue import Job, run_queue  # noqa: E402
@@ -237,11 +237,7 @@ def run_trials(preset: str, rounds: int) -> int:
         if failed:
             code = failed
             continue
-        run, summary = (
-            json.loads((root / job.run_ids()[0] / name).read_text(encoding="utf-8"))
-            for name in ("run.json", "summary.json")
-        )
-        search.write_table([*rows, search.row_of(number, job, run, summary)])
+        search.write_table([*rows, search.row_of(number, job, read_run(root / job.run_ids()[0]))])
     return code
 
 
@@ -287,10 +283,10 @@ def main() -> int:
             print(f"# {topic}: {len(jobs)} runs")
             print("\n".join(job.command() for job in jobs))
             continue
-        code = run_queue(jobs, args.into / topic, parallel=args.jobs, device="cpu", threads=1)
-        if code == 130:
-            return code
-        failed = failed or code
+        left = run_queue(jobs, args.into / topic, parallel=args.jobs, device="cpu", threads=1)
+        for folder in left:
+            print(f"failed: {folder}", file=sys.stderr)
+        failed = failed or int(bool(left))
     return failed
 
 

@@ -15,9 +15,10 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from labkit.losses import CATALOG
+from labkit.runs.run import Run
+from labkit.runs.schema import RunError
 from labkit.training.config import load_config
 from labkit.training.queue import Job
 
@@ -103,15 +104,19 @@ def trials(preset: str, losses: tuple[str, ...], rounds: int = TRIALS) -> Iterat
     yield from ((loss, number, trial(preset, loss, number)) for number in range(rounds) for loss in losses)
 
 
-def row_of(number: int, job: Job, run: dict[str, Any], summary: dict[str, Any]) -> dict[str, str]:
+def row_of(number: int, job: Job, run: Run) -> dict[str, str]:
     """A finished trial as a row of the table."""
+    summary = run.summary
+    if summary is None or summary.validation is None:
+        raise RunError(f"{run.path} has no results: {'; '.join(run.problems) or run.status}")
     loss = job.loss
     option = SCALE.get(loss, ("", None))[0]
-    found = summary["validation"]
     settings = {"option": option, "value": job.settings.get(option, "")}
     settings |= {name: job.settings.get(name, "") for name in ("lr", "proxy_lr")}
-    measured = {name: f"{found[name]:.4f}" if name in found else "" for name in MEASURED}
-    facts = {"steps": str(summary["steps"]), "cpu_seconds": f"{summary['cpu_seconds']:.0f}", "commit": run["commit"]}
+    found = {name: run.value(name, "validation") for name in MEASURED}
+    measured = {name: "" if value is None else f"{value:.4f}" for name, value in found.items()}
+    facts = {"steps": str(summary.steps), "cpu_seconds": f"{summary.cpu_seconds or 0:.0f}"}
+    facts |= {"commit": run.record.commit or ""}
     return {"data": job.preset, "loss": loss, "trial": str(number)} | settings | facts | measured
 
 

@@ -7,7 +7,7 @@ import os
 import sys
 from zipfile import BadZipFile
 
-from labkit.base.errors import LabkitError
+from labkit.base.errors import Failed, LabkitError
 from labkit.base.paths import ROOT
 from labkit.commands.terminal import tell
 
@@ -41,7 +41,7 @@ def told(error: Exception) -> int:
     if isinstance(error, OSError) and error.filename is not None and error.strerror is not None:
         text = f"{error.filename}: {error.strerror}"
     tell(text)
-    return WRONG
+    return FAILED if isinstance(error, Failed) else WRONG
 
 
 def missing(error: ModuleNotFoundError) -> int:

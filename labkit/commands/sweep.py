@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 
+from labkit.base.errors import Failed
 from labkit.commands.train import add_run_options, settings_of
+from labkit.runs.presets import WORDS, kind_of
 
 HELP = "train losses × seeds, skipping what is finished"
 
@@ -29,11 +31,16 @@ def register(parser: argparse.ArgumentParser) -> None:
 def run_sweep(args: argparse.Namespace) -> int:
     """Losses × seeds; every configuration is read first, so that a wrong name is refused before anything starts."""
     from labkit.losses import CATALOG
-    from labkit.training.config import load_config
+    from labkit.surrogates.word_config import ARMS, load_any
     from labkit.training.queue import Job, run_queue
 
-    losses = list(CATALOG) if args.losses == ["all"] else args.losses or [None]
+    every = list(ARMS if kind_of(args.preset) == WORDS else CATALOG)
+    losses = every if args.losses == ["all"] else args.losses or [None]
     settings = settings_of(args)
-    names = [load_config(args.preset, loss, settings).loss for loss in losses]
+    names = [load_any(args.preset, loss, settings).loss for loss in losses]
     jobs = [Job(args.preset, loss, (seed,), settings, args.keep) for loss in names for seed in args.seeds]
-    return run_queue(jobs, args.runs, parallel=args.jobs, device=args.device, threads=args.threads, ray=args.ray)
+    left = run_queue(jobs, args.runs, parallel=args.jobs, device=args.device, threads=args.threads, ray=args.ray)
+    if left:
+        folders = "\n".join(f"  {folder}" for folder in left)
+        raise Failed(f"these runs failed; see run.json and log.txt in their folders:\n{folders}")
+    return 0

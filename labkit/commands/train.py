@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
+from typing import Any
 
 from labkit.base.paths import OWN
 from labkit.commands.errors import EXPECTED, INTERRUPTED, told
 from labkit.commands.terminal import tell
+from labkit.runs.presets import WORDS, describe, kind_of, preset_names
 from labkit.runs.read import read_run
 from labkit.runs.record import RunRecord, Summary
 from labkit.runs.tracker import free_folder
@@ -68,14 +68,9 @@ def run_train(args: argparse.Namespace) -> int:
 
 def list_presets() -> int:
     """A line a preset."""
-    from labkit.runs.presets import describe, preset_names
-    from labkit.surrogates import word_config
-
     print("Presets:")
     for name in preset_names():
         print(f"  {name:22} {describe(name)}")
-    for name in word_config.word_presets():
-        print(f"  {name:22} {word_config.describe(name)}")
     print("\nTrain one with: python -m labkit train PRESET [--loss NAME] [--seed N] [--set KEY=VALUE]")
     return 0
 
@@ -106,28 +101,28 @@ def train_all(args: argparse.Namespace) -> int:
 
 def train_one(args: argparse.Namespace, seed: int) -> int:
     """One new run."""
-    from labkit.surrogates.word_config import load_word_config, word_presets
+    from labkit.surrogates.word_config import WordConfig, load_any
     from labkit.surrogates.word_run import start_words
-    from labkit.training.config import load_config
     from labkit.training.loop import start
 
     settings = settings_of(args)
-    begin: Callable[..., RunRecord]
-    if args.preset in word_presets():
-        words = load_word_config(args.preset, args.loss, settings)
-        loss, begin = words.loss, partial(start_words, words)
-    else:
-        config = load_config(args.preset, args.loss, settings)
-        loss, begin = config.loss, partial(start, config, loss_sha256=args.loss_sha256)
-    variant = Variant(args.preset, loss, settings)
+    config = load_any(args.preset, args.loss, settings)
+    variant = Variant(args.preset, config.loss, settings)
     folder = free_folder(args.runs / variant.run_id(seed))
-    how = {"device": args.device, "keep": args.keep, "command": command_line(args, seed)}
-    return report(folder, begin(seed, folder, variant=variant, **how))
+    how: dict[str, Any] = {
+        "variant": variant,
+        "device": args.device,
+        "keep": args.keep,
+        "command": command_line(args, seed),
+    }
+    if isinstance(config, WordConfig):
+        return report(folder, start_words(config, seed, folder, **how))
+    return report(folder, start(config, seed, folder, loss_sha256=args.loss_sha256, **how))
 
 
 def resume_one(args: argparse.Namespace) -> int:
     """Go on with a run."""
-    from labkit.surrogates.word_run import is_words, resume_words
+    from labkit.surrogates.word_run import resume_words
     from labkit.training.loop import resume
 
     if args.preset or args.loss or args.settings or args.micro_batch:
@@ -135,7 +130,7 @@ def resume_one(args: argparse.Namespace) -> int:
     folder = Path(args.resume)
     if not folder.is_dir() and (args.runs / args.resume).is_dir():
         folder = args.runs / args.resume
-    go_on = resume_words if is_words(folder) else resume
+    go_on = resume_words if kind_of(read_run(folder).preset) == WORDS else resume
     return report(folder, go_on(folder, device=args.device, threads=args.threads))
 
 

@@ -1,4 +1,7 @@
-"""Presets: small TOML files that say what a run is made of; `labkit.training.config` makes a configuration of one."""
+"""Presets: small TOML files that say what a run is made of; a configuration of one is made in the room that trains it.
+
+`labkit.training.config` does it for networks that embed, `labkit.surrogates.word_config` for readers of words.
+"""
 
 from __future__ import annotations
 
@@ -11,41 +14,52 @@ from typing import Any
 
 from labkit.base.paths import PACKAGE
 
-PRESETS = PACKAGE / "training" / "presets"
+EMBEDDING, WORDS = "embedding", "words"  # what is trained
+FOLDERS = {EMBEDDING: PACKAGE / "training" / "presets", WORDS: PACKAGE / "surrogates" / "presets"}
 
 
-def preset_names() -> list[str]:
-    """Names that `labkit train` knows."""
-    return sorted(path.stem for path in PRESETS.glob("*.toml"))
+def preset_names(*kinds: str) -> list[str]:
+    """Names that `labkit train` knows, of these kinds or of all."""
+    return [path.stem for kind in kinds or FOLDERS for path in sorted(FOLDERS[kind].glob("*.toml"))]
 
 
-def is_preset(name: str) -> bool:
-    """Whether there is such a preset; the name may come from a file and hold anything."""
-    return re.fullmatch(r"[a-z0-9-]{1,100}", name) is not None and (PRESETS / f"{name}.toml").is_file()
+def kind_of(preset: str) -> str | None:
+    """What a preset trains, None if there is no such preset; the name may come from a file and hold anything."""
+    if re.fullmatch(r"[a-z0-9-]{1,100}", preset) is None:
+        return None
+    return next((kind for kind, folder in FOLDERS.items() if (folder / f"{preset}.toml").is_file()), None)
+
+
+def file_of(preset: str) -> Path:
+    """The file of a preset."""
+    kind = kind_of(preset)
+    if kind is None:
+        raise ValueError(f"no preset {preset[:100]!r}; there are: {', '.join(preset_names())}")
+    return FOLDERS[kind] / f"{preset}.toml"
 
 
 def describe(preset: str) -> str:
     """The comment at the top of a preset."""
-    lines = (PRESETS / f"{preset}.toml").read_text(encoding="utf-8").splitlines()
-    return lines[0].removeprefix("# ")
+    return file_of(preset).read_text(encoding="utf-8").splitlines()[0].removeprefix("# ")
 
 
 def preset_content(preset: str) -> dict[str, Any]:
     """The sections of a preset and its default loss."""
-    content = deepcopy(read_toml(PRESETS / f"{preset}.toml"))
+    content = deepcopy(read_toml(file_of(preset)))
     return {name: value for name, value in content.items() if name not in ("tuned", "losses")}
 
 
 def own_settings(preset: str, loss: str) -> dict[str, Any]:
     """What a preset itself says of a loss."""
-    found: dict[str, Any] = read_toml(PRESETS / f"{preset}.toml").get("losses", {}).get(loss, {})
+    found: dict[str, Any] = read_toml(file_of(preset)).get("losses", {}).get(loss, {})
     return dict(found)
 
 
 def tuned_settings(preset: str, loss: str) -> dict[str, Any]:
     """What tuning on the data set that the preset names has found to suit a loss."""
-    tuned = read_toml(PRESETS / f"{preset}.toml").get("tuned")
-    found: dict[str, Any] = read_toml(PRESETS / "tuned" / f"{tuned}.toml").get(loss, {}) if tuned else {}
+    path = file_of(preset)
+    tuned = read_toml(path).get("tuned")
+    found: dict[str, Any] = read_toml(path.parent / "tuned" / f"{tuned}.toml").get(loss, {}) if tuned else {}
     return dict(found)
 
 

@@ -57,11 +57,15 @@ def read_json(folder: Path, name: str) -> Any:
     try:
         if path.stat().st_size > MAX_JSON:
             raise RunError(f"{name} is larger than {MAX_JSON // 2**20} MB, so it is not a file labkit wrote")
-        return json.loads(path.read_bytes(), parse_constant=refuse_constant)
+        return parse_json(path.read_bytes(), name)
     except OSError as error:
         raise RunError(f"{name} cannot be read: {error.strerror}") from None
-    except RunError:
-        raise
+
+
+def parse_json(content: bytes, name: str) -> Any:
+    """JSON that was read from a file of this name."""
+    try:
+        return json.loads(content, parse_constant=refuse_constant)
     except (ValueError, RecursionError) as error:
         raise RunError(f"{name} is not whole JSON (half-written or damaged): {str(error)[:100]}") from None
 

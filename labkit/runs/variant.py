@@ -16,7 +16,7 @@ from functools import cache, cached_property
 from typing import Any
 
 from labkit.base.titles import PHRASES, TITLES
-from labkit.runs.presets import is_preset, own_settings, preset_content
+from labkit.runs.presets import kind_of, own_settings, preset_content
 from labkit.runs.record import FREE, OPTIMIZERS, SECTIONS
 
 LONGEST = 110  # letters of a name, so that a seed and a number fit behind it
@@ -139,7 +139,7 @@ def usual_settings(preset: str, loss: str) -> dict[str, Any]:
 
     What tuning has found is not among it: a setting that was spelt out stays when the tuning is done again.
     """
-    if not is_preset(preset):
+    if kind_of(preset) is None:
         return {}
     content = preset_content(preset)
     found = {f"{s}.{entry.name}": entry.default for s, kind in SECTIONS.items() for entry in fields(kind)}

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
 from typing import Any
 
 from labkit.base.checks import check_choice, check_count, check_not_negative, check_positive
+from labkit.runs.presets import WORDS, kind_of, preset_content, preset_names
 from labkit.runs.record import OPTIMIZERS, SECTIONS, Settings
 from labkit.runs.variant import parse
-from labkit.training.config import SCHEDULES, cast, hint
+from labkit.training.config import SCHEDULES, Config, cast, hint, load_config
 
-PRESETS = Path(__file__).parent / "presets"
 SURROGATE = {"I_a": 50, "I_b": 50, "eta_a": 1e-3, "lam": 0.1, "pairs": 64, "generator": True, "edits": 6, "ce": 0.0}
 FILTER = {"filter": "ramp", "epsilon": 1.0, "shuffled": False, "filter_from": 2}
 # What a reader can be trained on, with the options of each; their values are ours, since the slides give none.
@@ -78,24 +76,19 @@ class WordConfig(Settings):
             CHECKS[name](name, value)
 
 
-def word_presets() -> list[str]:
-    """Names of the presets that train a reader of words."""
-    return sorted(path.stem for path in PRESETS.glob("*.toml"))
-
-
-def describe(preset: str) -> str:
-    """The comment at the top of a preset."""
-    return (PRESETS / f"{preset}.toml").read_text(encoding="utf-8").splitlines()[0].removeprefix("# ")
-
-
 def load_word_config(preset: str, loss: str | None = None, settings: Mapping[str, Any] | None = None) -> WordConfig:
     """A preset with its own or another loss, and settings over it (values, or text as after `--set`)."""
-    check_choice("preset", preset, word_presets())
-    content = tomllib.loads((PRESETS / f"{preset}.toml").read_text(encoding="utf-8"))
+    check_choice("preset", preset, preset_names(WORDS))
+    content = preset_content(preset)
     config = from_dict(content | {"preset": preset, "loss": loss or content["loss"]})
     for key, text in (settings or {}).items():
         config = set_value(config, key, parse(text) if isinstance(text, str) else text)
     return config
+
+
+def load_any(preset: str, loss: str | None = None, settings: Mapping[str, Any] | None = None) -> Config | WordConfig:
+    """The configuration of a preset of any kind."""
+    return (load_word_config if kind_of(preset) == WORDS else load_config)(preset, loss, settings)
 
 
 def from_dict(content: Mapping[str, Any]) -> WordConfig:

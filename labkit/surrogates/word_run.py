@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,16 +15,17 @@ from labkit.data.rendered_words import FONTS, WORDS, rendered_words, words_of
 from labkit.data.word_images import LETTERS, WordImages
 from labkit.metrics import evaluate_words
 from labkit.runs import provenance
-from labkit.runs.record import SCHEMA, DataFacts, Resumed, RunRecord, read_record
+from labkit.runs.record import SCHEMA, DataFacts, Resumed, RunRecord
 from labkit.runs.tracker import FileTracker
 from labkit.runs.variant import Variant
-from labkit.surrogates.word_config import WordConfig, from_dict, word_presets
+from labkit.surrogates.word_config import WordConfig, from_dict
 from labkit.surrogates.word_step import build_state, reader_weights, train_step
 from labkit.surrogates.words import decode_words
 from labkit.training.devices import choose_device, device_name, prepare
 from labkit.training.distributed import world_size
+from labkit.training.ending import drop_checkpoints, report_failure, summary_of
 from labkit.training.evaluation import num_parameters
-from labkit.training.loop import check_resumable, drop_checkpoints, report_failure, save_last, summary_of
+from labkit.training.loop import resumable, save_last
 from labkit.training.report import Report
 from labkit.training.state import State, load_checkpoint, set_learning_rate
 from labkit.training.watch import Clock, Stop, stop_signals
@@ -64,12 +64,9 @@ def start_words(
 
 def resume_words(folder: Path, *, device: str = "auto", threads: int | None = None) -> RunRecord:
     """Go on with a run that was killed, interrupted or failed, from its last checkpoint."""
-    record, wrong = read_record(json.loads((folder / "run.json").read_text(encoding="utf-8")))
-    if wrong:
-        raise ValueError(f"{folder} cannot be resumed: {'; '.join(wrong)}")
-    check_resumable(folder, record)
+    record, settings = resumable(folder)
     torch.set_num_threads(threads or record.threads)
-    config, seed = from_dict(asdict(record.config)), record.seed or 0
+    config, seed = from_dict(settings), record.seed or 0
     state = build_state(config, seed, choose_device(record.device if device == "auto" else device))
     now = facts(config, state)
     if record.data.sha256 != now["data"].sha256:
@@ -80,14 +77,6 @@ def resume_words(folder: Path, *, device: str = "auto", threads: int | None = No
     again = {name: now[name] for name in ("commit", "dirty", "versions", "device_name")}
     record = replace(record, resumed=(*record.resumed, Resumed(step=state.progress.step, **again)))
     return run(config, seed, state, FileTracker.reopen(folder, record, state.progress.step))
-
-
-def is_words(folder: Path) -> bool:
-    """Whether a folder holds a run that trains a reader of words; what cannot be read is none."""
-    try:
-        return json.loads((folder / "run.json").read_text(encoding="utf-8"))["preset"] in word_presets()
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
 
 
 def run(config: WordConfig, seed: int, state: State, tracker: FileTracker) -> RunRecord:

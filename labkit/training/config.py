@@ -13,7 +13,7 @@ from labkit.base.checks import check_choice
 from labkit.base.typed import kinds_of, read_into
 from labkit.data.augment import augment
 from labkit.data.transforms import FileImages
-from labkit.runs.presets import own_settings, preset_content, preset_names, tuned_settings
+from labkit.runs.presets import EMBEDDING, own_settings, preset_content, preset_names, tuned_settings
 from labkit.runs.record import FREE, OPTIMIZERS, SECTIONS, Settings
 from labkit.runs.variant import full_key, parse
 from labkit.training.large_batch import BATCH_NORM
@@ -58,8 +58,9 @@ class Config(Settings):
 
 def load_config(preset: str, loss: str | None = None, settings: Mapping[str, Any] | None = None) -> Config:
     """A preset with its default or another loss, and settings over it (values, or text as after `--set`)."""
-    if preset not in preset_names():
-        raise ValueError(f"no preset {preset!r}; there are: {', '.join(preset_names())}{hint(preset, preset_names())}")
+    if preset not in preset_names(EMBEDDING):
+        known = preset_names()
+        raise ValueError(f"no preset {preset!r}; there are: {', '.join(known)}{hint(preset, known)}")
     content = preset_content(preset)
     loss = loss or content["loss"]
     config = from_dict(content | {"preset": preset, "loss": loss})

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,24 +14,19 @@ from labkit.data.dataset import Splits
 from labkit.losses.own import checksum, is_own
 from labkit.runs import provenance
 from labkit.runs.process import is_alive
-from labkit.runs.record import SCHEMA, LossFile, Metrics, Resumed, RunRecord, Summary, read_record
-from labkit.runs.tracker import FileTracker, WriteError, explained, remove_folder
+from labkit.runs.record import SCHEMA, LossFile, Resumed, RunRecord, read_record
+from labkit.runs.schema import parse_json
+from labkit.runs.tracker import FileTracker, explained
 from labkit.runs.variant import Variant
 from labkit.training.config import BASELINES, Config, from_dict
 from labkit.training.devices import choose_device, device_name, peak_memory_mb, prepare, process_group
 from labkit.training.distributed import rank, read_everywhere, world_size
-from labkit.training.evaluation import measure_test, measure_train, measure_validation, num_parameters
+from labkit.training.ending import finish, report_failure
+from labkit.training.evaluation import measure_validation, num_parameters
 from labkit.training.inputs import sampler, training_batches
-from labkit.training.recording import frame_steps, recorded_points, save_embeddings, take_frame
+from labkit.training.recording import frame_steps, recorded_points, take_frame
 from labkit.training.report import Report
-from labkit.training.state import (
-    State,
-    build_state,
-    load_checkpoint,
-    load_weights,
-    save_checkpoint,
-    set_learning_rate,
-)
+from labkit.training.state import State, build_state, load_checkpoint, save_checkpoint, set_learning_rate
 from labkit.training.step import train_step
 from labkit.training.watch import Clock, Stop, agreed, stop_signals
 
@@ -79,21 +72,24 @@ def resume(folder: Path, *, device: str = "auto", threads: int | None = None) ->
     last digits would differ from those of an uninterrupted run.
     """
     with process_group(choose_device(device)):
-        content = read_everywhere(folder / "run.json")
-        if content is None:
-            raise ValueError(f"{folder} holds no run (no run.json)")
-        info = json.loads(content)
-        record, wrong = read_record(info)
-        if wrong:
-            raise ValueError(f"{folder} cannot be resumed: {'; '.join(wrong)}")
-        check_resumable(folder, record)
+        record, settings = resumable(folder)
         torch.set_num_threads(threads or record.threads)
         where = choose_device(record.device if device == "auto" else device)
-        return run(from_dict(info["config"]), folder, where, record, resume=True)  # refuses what it does not know
+        return run(from_dict(settings), folder, where, record, resume=True)  # refuses what it does not know
 
 
-def check_resumable(folder: Path, record: RunRecord) -> None:
-    """Refuse a run that is finished, that another process is writing, or that had another number of processes."""
+def resumable(folder: Path) -> tuple[RunRecord, dict[str, Any]]:
+    """The record of a run that can go on, and its settings with those that this labkit does not know.
+
+    A run that is finished, that another process is writing, or that had another number of processes is refused.
+    """
+    written = read_everywhere(folder / "run.json")
+    if written is None:
+        raise ValueError(f"{folder} holds no run (no run.json)")
+    content = parse_json(written, "run.json")
+    record, wrong = read_record(content)
+    if wrong:
+        raise ValueError(f"{folder} cannot be resumed: {'; '.join(wrong)}")
     if record.status == "finished":
         raise ValueError(f"{folder} is finished; there is nothing to resume")
     other = record.status == "running" and record.pid != os.getpid()
@@ -101,6 +97,7 @@ def check_resumable(folder: Path, record: RunRecord) -> None:
         raise ValueError(f"{folder} is running, in process {record.pid}; stop that one first")
     if record.processes != world_size():
         raise ValueError(f"{folder} was made by {record.processes} processes: resume it with as many")
+    return record, content["config"]
 
 
 def run(config: Config, folder: Path, device: torch.device, record: RunRecord, resume: bool) -> RunRecord:
@@ -224,57 +221,6 @@ def evaluate(config: Config, state: State, splits: Splits, tracker: FileTracker,
     report.evaluated(progress.step, progress.loss, metric, found[metric])
 
 
-def finish(config: Config, state: State, splits: Splits, tracker: FileTracker, keep: str) -> None:
-    """Test the last weights and the best ones, keep what was asked for, and write the summary."""
-    clock, progress, folder = Clock(state), state.progress, tracker.folder
-    if not config.record.test:
-        clock.read()
-        if rank() == 0:
-            tracker.finish("finished", summary_of(state))
-            drop_checkpoints(folder, keep)
-        return
-    last = measure_test(state, splits, config)
-    best = last
-    if config.train.select == "best" and 0 <= progress.best_step != progress.step:
-        content = read_everywhere(folder / "checkpoints" / "best.safetensors")
-        if content is not None and load_weights(content, state, folder, progress.best_step):
-            best = measure_test(state, splits, config)
-        else:
-            progress.best_step = progress.step  # its weights are gone: what is tested are the last
-    train_metrics: Metrics | None = None
-    if config.record.train_metrics:
-        train_metrics = dict(measure_train(state, splits, config))
-    if keep != "metrics":
-        save_embeddings(config, state, splits, folder)
-    clock.read()
-    progress.peak_memory_mb = max(progress.peak_memory_mb, peak_memory_mb(state.device))
-    if rank() == 0:
-        kept: Metrics = {name: last[name] for name in ("R@1", "MAP@R")}
-        tracker.finish("finished", replace(summary_of(state), test=dict(best), test_last=kept, train=train_metrics))
-        drop_checkpoints(folder, keep)
-
-
-def drop_checkpoints(folder: Path, keep: str) -> None:
-    """A finished run keeps its checkpoints only if all was to be kept."""
-    if keep != "all":
-        remove_folder(folder / "checkpoints")
-
-
-def summary_of(state: State) -> Summary:
-    """What training itself found."""
-    progress = state.progress
-    return Summary(
-        schema=SCHEMA,
-        steps=progress.step,
-        best_step=max(0, progress.best_step),
-        validation=dict(progress.best),
-        loss=progress.loss,
-        wall_seconds=round(progress.wall_seconds, 2),
-        cpu_seconds=round(progress.cpu_seconds, 2),
-        peak_memory_mb=round(progress.peak_memory_mb, 1),
-    )
-
-
 def total_steps(config: Config, splits: Splits, seed: int) -> int:
     """The length of training."""
     if config.loss in BASELINES:
@@ -300,12 +246,3 @@ def log(tracker: FileTracker, row: dict[str, Any]) -> None:
     """Only the first process writes."""
     if rank() == 0:
         tracker.log(row)
-
-
-def report_failure(tracker: FileTracker, error: BaseException) -> None:
-    """Leave the reason in run.json, if it can still be written."""
-    if rank() > 0:
-        return
-    interrupted = isinstance(error, KeyboardInterrupt)
-    with suppress(WriteError):  # the disk is full: the first error says so
-        tracker.finish("interrupted" if interrupted else "failed", error=f"{type(error).__name__}: {error}")

@@ -101,8 +101,8 @@ def run_queue(
     device: str = "auto",
     threads: int | None = None,
     ray: str | None = None,
-) -> int:
-    """Make all runs under root and wait for them; returns 1 if any failed, 130 if interrupted.
+) -> list[Path]:
+    """Make all runs under root and wait for them; returns the folders of those that failed.
 
     parallel: runs at a time (None: one, or one on each of several GPUs, or as many as the cluster has room for).
     ray: the address of a Ray cluster, "local" for one that is started here; None for processes of this machine.
@@ -113,7 +113,7 @@ def run_queue(
     if waiting < total:
         print(f"labkit: {total - waiting} of {total} runs are finished already", flush=True)
     if not parts:
-        return 0
+        return []
     with changing(root) as queue:
         numbers = {queue.add(job, resume).number for job, resume in parts}
     bar: tqdm[Any]
@@ -129,9 +129,8 @@ def run_queue(
             watch_another(root, numbers, bar)
     forget(root, numbers)
     if worker.stop_at:
-        print("labkit: interrupted; the same command goes on where it stopped", file=sys.stderr)
-        return 130
-    return failures(jobs, root)
+        raise KeyboardInterrupt
+    return [root / (run or name) for job in jobs for part, run in unfinished(job, root) for name in part.run_ids()]
 
 
 def launcher_of(root: Path, parallel: int | None, device: str, threads: int | None, ray: str | None) -> Launcher:
@@ -149,16 +148,6 @@ def unfinished(job: Job, root: Path) -> list[tuple[Job, str]]:
     there = {(run.variant, run.seed): run for run in find_runs(root) if run.path.parent == root.resolve()}
     runs = [there.get((job.variant, seed)) for seed in job.seeds]
     return left_of(job, [run.id if run else "" for run in runs], [run.status if run else None for run in runs])
-
-
-def failures(jobs: Sequence[Job], root: Path) -> int:
-    """1, and a list, if any run of these jobs is not finished."""
-    left = [run or name for job in jobs for part, run in unfinished(job, root) for name in part.run_ids()]
-    if not left:
-        return 0
-    print("labkit: these runs failed; see run.json and log.txt in their folders:", file=sys.stderr)
-    print("\n".join(f"  {root / name}" for name in left), file=sys.stderr)
-    return 1
 
 
 def forget(root: Path, numbers: set[int]) -> None:

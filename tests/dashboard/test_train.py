@@ -9,6 +9,7 @@ import pytest
 from labkit.losses import CATALOG
 from labkit.runs.presets import preset_names
 from labkit.runs.variant import Variant
+from labkit.surrogates.word_config import ARMS
 from labkit.training import queue as queue_of_runs
 from labkit.training.config import BASELINES
 from labkit.training.job import Job
@@ -133,6 +134,11 @@ def test_every_preset_and_every_loss_has_its_inputs(page):
     for preset in preset_names():
         opened.selectbox(key="preset").select(preset).run()
         assert not opened.exception
+    for loss in ARMS:
+        opened = page("train", preset="words", loss=loss)
+        assert not opened.exception
+        assert not opened.error
+        assert opened.code[0].value.startswith(f"python -m labkit train words --loss {loss} --seed 0")
     opened.selectbox(key="preset").select("toy").run()
     for loss in [*CATALOG, *BASELINES]:
         opened.selectbox(key="loss").select(loss).run()

@@ -11,7 +11,8 @@ from labkit.runs.presets import preset_names
 from labkit.runs.read import find_runs
 from labkit.runs.schema import is_run_id
 from labkit.runs.variant import Variant, full_key, short_key
-from labkit.training.config import BASELINES, catalogue_options, load_config
+from labkit.surrogates.word_config import load_any
+from labkit.training.config import BASELINES, catalogue_options
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +81,7 @@ def test_another_choice_is_another_variant(one, other):
 
 def test_a_preset_with_what_it_says_itself_changes_nothing():
     for preset in preset_names():
-        config = load_config(preset)
+        config = load_any(preset)
         spelt = {"data.name": config.data["name"], "clip": config.optimizer.clip, "classes": config.batch.classes}
         assert Variant(preset, config.loss, spelt).changes == {}
 

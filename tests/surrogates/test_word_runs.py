@@ -10,9 +10,10 @@ from labkit.data.rendered_words import words_of
 from labkit.data.word_images import LETTERS
 from labkit.metrics import evaluate_words
 from labkit.runs.contents import read_samples
+from labkit.runs.presets import WORDS, preset_names
 from labkit.runs.read import read_run
 from labkit.surrogates import algorithm, random_word_pairs, word_run
-from labkit.surrogates.word_config import ARMS, load_word_config, word_presets
+from labkit.surrogates.word_config import ARMS, load_word_config
 from labkit.surrogates.word_run import start_words
 from labkit.surrogates.word_step import SLOTS, TASK, algorithm_settings, build_state, train_step, training_batch
 
@@ -43,7 +44,7 @@ def weights_of(folder):
     return (folder / "checkpoints" / "last.safetensors").read_bytes()
 
 
-@pytest.mark.parametrize("preset", word_presets())
+@pytest.mark.parametrize("preset", preset_names(WORDS))
 def test_presets_load_with_every_loss(preset):
     for loss in ARMS:
         config = load_word_config(preset, loss)
@@ -165,7 +166,7 @@ def test_a_step_on_the_meta_device(loss):
 def test_the_command_line(tmp_path, capsys):
     assert main(["train"]) == 0
     listed = capsys.readouterr().out
-    assert all(preset in listed for preset in word_presets())
+    assert all(preset in listed for preset in preset_names(WORDS))
     settings = [f"{key}={value}" for key, value in SMALL.items()]
     command = ["train", "words", "--runs", str(tmp_path), "--device", "cpu", "--seed", "0", "1", "--set", *settings]
     assert main(command) == 0

@@ -3,12 +3,12 @@
 import pytest
 
 from labkit.losses import CATALOG
-from labkit.runs.presets import describe, preset_names
+from labkit.runs.presets import EMBEDDING, describe, preset_names
 from labkit.runs.variant import parse
 from labkit.training.config import from_dict, load_config
 
 
-@pytest.mark.parametrize("preset", preset_names())
+@pytest.mark.parametrize("preset", preset_names(EMBEDDING))
 def test_a_preset_reads_and_survives_being_written_down(preset):
     config = load_config(preset)
     assert from_dict(config.as_dict()) == config

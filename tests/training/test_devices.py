@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from labkit.losses import CATALOG
-from labkit.runs.presets import preset_names
+from labkit.runs.presets import EMBEDDING, preset_names
 from labkit.training.config import load_config
 from labkit.training.devices import choose_device, device_name, peak_memory_mb, present_devices, seed_random
 from labkit.training.inputs import Batch
@@ -39,7 +39,7 @@ def step_on_meta(config) -> None:
     assert value.shape == ()
 
 
-@pytest.mark.parametrize("preset", preset_names())
+@pytest.mark.parametrize("preset", preset_names(EMBEDDING))
 def test_a_step_of_every_preset_stays_on_its_device(preset):
     config = load_config(preset)
     if "weights" in config.model:

@@ -364,11 +364,11 @@ def test_runs_are_placed_on_free_gpus_and_one_that_names_a_gpu_waits_for_it(tmp_
 def test_a_foreground_queue_places_runs_on_both_gpus(root, monkeypatch, capfd):
     monkeypatch.setattr(queue, "count_gpus", lambda: 2)
     jobs = [job(name, "short") for name in "abcd"]
-    assert queue.run_queue(jobs, root) == 0
+    assert queue.run_queue(jobs, root) == []
     words = [json.loads((root / name_of(each) / "run.json").read_text())["words"] for each in jobs]
     assert sorted(each[each.index("--device") + 1] for each in words) == ["cuda:0"] * 2 + ["cuda:1"] * 2
     assert not (root / "queue.json").exists()
-    assert queue.run_queue(jobs, root) == 0
+    assert queue.run_queue(jobs, root) == []
     assert "4 of 4 runs are finished already" in capfd.readouterr().out
 
 
@@ -376,7 +376,7 @@ def test_a_command_waits_for_another_worker_of_its_queue(root, capfd):
     first = job("a", "short")
     queue.enqueue(root, [first, B])
     until(lambda: read_queue(root).working)
-    assert queue.run_queue([B], root) == 0
+    assert queue.run_queue([B], root) == []
     assert status(root, name_of(B)) == "finished"
 
 

@@ -42,12 +42,12 @@ def test_two_nodes_share_the_runs(cluster, tmp_path):
     jobs = [Job("toy", "triplet", (seed,), SHORT, "metrics") for seed in (0, 1)] + [
         Job("toy", "untrained", (0,), SHORT)
     ]
-    assert queue.run_queue(jobs, tmp_path, ray=made.address) == 0
+    assert queue.run_queue(jobs, tmp_path, ray=made.address) == []
     runs = find_runs(tmp_path)
     assert [run.status for run in runs] == ["finished"] * 3
     assert all((run.path / "log.txt").exists() for run in runs)
     assert not list(tmp_path.glob(".ray-*"))
-    assert queue.run_queue(jobs, tmp_path, ray=made.address) == 0  # nothing is left to do
+    assert queue.run_queue(jobs, tmp_path, ray=made.address) == []  # nothing is left to do
 
 
 @pytest.mark.timeout(600)
@@ -70,7 +70,7 @@ def test_a_run_whose_node_dies_is_resumed_on_another(cluster, tmp_path):
     assert [entry.tries for entry in read_queue(tmp_path).entries] == [2]
     queue.stop_run(read_run(folder))
     working.join(120)
-    assert codes == [1]  # it was stopped by somebody, so it is not finished
+    assert codes == [[folder]]  # it was stopped by somebody, so it is not finished
     assert read_run(folder).status == "interrupted"
 
 

@@ -8,7 +8,7 @@ import torch
 
 from labkit.data.files import DataError
 from labkit.losses import CATALOG
-from labkit.runs.presets import preset_names
+from labkit.runs.presets import EMBEDDING, preset_names
 from labkit.runs.read import read_run
 from labkit.runs.schema import RunError
 from labkit.training import loop
@@ -48,7 +48,7 @@ def test_data_that_are_not_there_are_told(monkeypatch, tmp_path):
     monkeypatch.setenv("LABKIT_DATA", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr("labkit.base.paths.SYSTEM", tmp_path)
-    for preset in preset_names():
+    for preset in preset_names(EMBEDDING):
         config = load_config(preset)
         if config.data["name"] in ("toy", "fashion-mnist", "emoji") or config.data.get("form") == "small":
             check_data(config)

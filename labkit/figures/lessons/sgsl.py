@@ -157,7 +157,13 @@ def separability(runs: Iterable[Run], metric: str = "CSC", kinds: Mapping[str, s
     from labkit.losses import CATALOG
 
     rows = [
-        (run.loss, (kinds or {}).get(run.group, CATALOG[run.loss].family), run.value(metric), run.value("R@1"), str(run))
+        (
+            run.loss,
+            (kinds or {}).get(run.group, CATALOG[run.loss].family),
+            run.value(metric),
+            run.value("R@1"),
+            str(run),
+        )
         for run in runs
         if run.loss in CATALOG and run.status == "finished"
     ]
