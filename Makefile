@@ -6,7 +6,7 @@ else
 VENV_PYTHON := .venv/bin/python
 endif
 
-.PHONY: help setup dashboard lab test quick bench imports notebooks book course runs lock clean
+.PHONY: help setup dashboard lab test quick drills bench imports notebooks book course runs lock clean
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -26,6 +26,9 @@ test: setup  ## format, lint, type and test everything
 
 quick: setup  ## format, lint, type and the tests that take a minute
 	@$(VENV_PYTHON) -m labkit test --quick
+
+drills: setup  ## break files, disks and processes on purpose, in full, and count what is lost
+	@$(VENV_PYTHON) -m tests.reliability --full
 
 bench: setup  ## measure speed and memory side by side with peers
 	@$(VENV_PYTHON) -m labkit bench
