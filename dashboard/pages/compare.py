@@ -12,7 +12,7 @@ import streamlit as st
 
 from dashboard.parts.layout import legend_on_top, show_tabs
 from dashboard.parts.menus import one_of, some_of
-from dashboard.parts.runs import choose_preset, devices, finished_runs, is_own
+from dashboard.parts.runs import all_runs, choose_preset, devices, finished_runs, is_own
 from dashboard.parts.text import as_text, figure_names, group_titles
 from labkit.explorers.columns import side_by_side
 from labkit.figures.comparison import METRICS, cost_against_quality, differences, differences_to, profiles, shown
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 BASELINES = ("untrained", "pixels")  # not trained: far below, and yet in every table
 CURVES = 7  # lines that colours and dashes can tell apart
+LEFT_OUT = 5  # damaged runs that are named beside the results; all are in the list at the top
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,7 @@ def choose(everything: list[Run]) -> Chosen | None:
     runs = [run for run in runs if run.variant in kept]
     frame = table(runs, metric)
     say_what_is_shown(runs, frame, len(variants))
+    say_what_is_left_out(preset)
     with right if varied else left:
         near = only_trained(runs)
     return Chosen(preset, metric, baseline, runs, near, frame, variants)
@@ -128,6 +130,15 @@ def say_what_is_shown(runs: list[Run], frame: pd.DataFrame, total: int) -> None:
     )
     for note in frame.attrs["notes"]:
         st.warning(as_text(note))
+
+
+def say_what_is_left_out(preset: str) -> None:
+    """Runs that may belong here and cannot be read: a mean without them is told from one with all seeds."""
+    broken = [run for run in all_runs() if run.problems and run.preset in (preset, "")]
+    if broken:
+        more = f"; and {len(broken) - LEFT_OUT} more, listed at the top" if len(broken) > LEFT_OUT else ""
+        named = "; ".join(f"{run.id} ({run.broken})" for run in broken[:LEFT_OUT])
+        st.warning(f"Left out, since damaged: {as_text(named, 1000)}{more}", icon=":material/warning:")
 
 
 def only_trained(runs: list[Run]) -> list[Run]:

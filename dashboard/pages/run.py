@@ -91,6 +91,8 @@ def show_result(run: Run) -> None:
 def show_curves(run: Run) -> None:
     """One curve of the training, chosen from those it has written."""
     rows = run.curves()
+    if wrong := run.log_problem():
+        st.warning(as_text(wrong), icon=":material/warning:")
     if not rows:
         st.info("This run has written no curve.")
         return

@@ -46,10 +46,22 @@ def write_bytes(path: Path, data: bytes) -> None:
         temporary.write_bytes(data)
 
 
+def write_output(path: Path, data: bytes) -> None:
+    """Write what a user asked for: a file is whole or not there, a terminal or pipe (/dev/stdout) gets the bytes."""
+    if path.exists() and not path.is_file():
+        path.write_bytes(data)
+    else:
+        write_bytes(path.resolve(), data)  # where a link points to, the link stays
+
+
 def write_json(path: Path, value: Any) -> None:
     """Write JSON atomically, readable and with stable order; NaN is refused, since JSON has none."""
-    text = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False)
-    write_bytes(path, (text + "\n").encode())
+    write_bytes(path, json_bytes(value))
+
+
+def json_bytes(value: Any) -> bytes:
+    """JSON as it is written."""
+    return (json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
 def write_safetensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> None:

@@ -38,7 +38,7 @@ def register(parser: argparse.ArgumentParser) -> None:
 def run_evaluate(args: argparse.Namespace) -> int:
     """Print the metrics."""
     from labkit import metrics
-    from labkit.base.files import write_json
+    from labkit.base.files import json_bytes, write_output
     from labkit.runs.read import open_run
 
     path = Path(args.target)
@@ -50,7 +50,7 @@ def run_evaluate(args: argparse.Namespace) -> int:
     for name, value in found.items():
         print(f"{name:22} {value:.6g}")
     if args.json:
-        write_json(args.json, found)
+        write_output(args.json, json_bytes(found))
     return 0
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from labkit.base.files import write_output
 from labkit.base.typed import finite
 from labkit.base.words import duration, is_share, scale_of, with_interval
 from labkit.commands.runs import roots_of
@@ -21,15 +22,24 @@ from labkit.runs.variant import Variant, as_value, full_key
 
 
 def chosen_runs(args: argparse.Namespace) -> list[Run]:
-    """The runs that pass every filter."""
+    """The runs that pass every filter, and broken ones that may: of those it cannot be told."""
     wanted = {name: getattr(args, name) for name in ("preset", "loss", "status") if getattr(args, name) is not None}
-    runs = [run for run in find_runs(*roots_of(args)) if all(getattr(run, key) == wanted[key] for key in wanted)]
-    for condition in args.where or ():
-        key, equals, value = condition.partition("=")
+    where = [condition.partition("=") for condition in args.where or ()]
+    for key, equals, value in where:
         if not equals or not key:
-            raise RunError(f"--where {condition!r} must have the form KEY=VALUE")
-        runs = [run for run in runs if (found := setting(run, key)) is not None and found == as_value(value)]
-    return runs
+            raise RunError(f"--where must have the form KEY=VALUE, such as lr=0.001; got {key + equals + value!r}")
+    return [
+        run
+        for run in find_runs(*roots_of(args))
+        if all(getattr(run, key) in (wanted[key], "" if run.problems else None) for key in wanted)
+        and (run.problems or all(has_setting(run, key, value) for key, _, value in where))
+    ]
+
+
+def has_setting(run: Run, key: str, value: str) -> bool:
+    """Whether a run was made with this setting."""
+    found = setting(run, key)
+    return found is not None and bool(found == as_value(value))
 
 
 def setting(run: Run, key: str) -> Any:
@@ -57,7 +67,7 @@ def list_runs(args: argparse.Namespace) -> int:
     header = ["id", "status", "seed", "device", *(f"test {heading(metric)}" for metric in metrics), "time"]
     print_table(header, rows, left=(0, 1, 3))
     for run in runs:
-        for text in filter(None, (*run.problems, run.advice if run.killed else "")):
+        for text in filter(None, (run.broken, run.log_problem(), run.advice if run.killed else "")):
             tell(f"{run.id}: {text}")
     return 0
 
@@ -66,8 +76,12 @@ def compare_runs(args: argparse.Namespace) -> int:
     """A line a group."""
     runs, metric = chosen_runs(args), args.metric or "R@1"
     frame = table(runs, metric, args.split)
+    for note in frame.attrs["notes"]:
+        tell(note)
     if frame.empty:
-        raise RunError(f"no finished run here has {metric} on {args.split}")
+        raise RunError(
+            f"no finished run here has {metric} on {args.split}; `python -m labkit runs` lists what there is"
+        )
     variants = list(frame["variant"])
     baseline = None if args.baseline is None else baseline_of(args.baseline, variants)
     scale = scale_of(metric)
@@ -78,13 +92,11 @@ def compare_runs(args: argparse.Namespace) -> int:
     ]
     print_table(["configuration", "seeds", f"{args.split} {heading(metric)}", "sd", "group"], rows, left=(0, 4))
     print("± half the 95 % t interval of the mean over seeds")
-    for note in frame.attrs["notes"]:
-        tell(note)
     if baseline is not None:
         print_differences(runs, [other for other in variants if other != baseline], baseline, metric, args.split)
     for path, text in ((args.csv, to_csv), (args.latex, to_latex)):
         if path is not None:
-            path.write_text(text(frame), encoding="utf-8")
+            write_output(path, text(frame).encode())
             print(f"written: {path}")
     return 0
 
@@ -138,7 +150,7 @@ def show_run(args: argparse.Namespace) -> int:
         print(f"  best step   {run.summary.best_step} of {run.summary.steps}\n")
         rows = [[name, *(number(run.value(name, split), name) for split in splits)] for name in names]
         print_table(["metric", *splits], rows, left=(0,))
-    for text in filter(None, (*run.problems, run.advice)):
+    for text in filter(None, (*run.problems, run.log_problem(), run.advice)):
         tell(text)
     return 0
 

@@ -88,12 +88,20 @@ def table(runs: Iterable[Run], metric: str = "R@1", split: str = "test") -> pd.D
 
 
 def by_seed(runs: Iterable[Run], metric: str, split: str) -> tuple[dict[Variant, dict[int, Run]], list[str]]:
-    """The finished runs that have a value, by variant and seed, and notes on what makes the seeds differ by more."""
+    """The finished runs that have a value, by variant and seed, and notes on what is left out and what seeds mix.
+
+    A run that cannot be read in full is left out: what is not known of it could make it another configuration.
+    """
     check_choice("split", split, SPLITS)
     groups: dict[Variant, dict[int, Run]] = {}
     notes = []
     for run in sorted(runs, key=lambda run: (run.record.started, str(run.path))):
+        if run.problems:
+            notes.append(f"{run.id} is left out: {run.broken}")
+            continue
         if run.status != "finished" or run.seed is None or run.value(metric, split) is None:
+            if run.lacks(metric, split):
+                notes.append(f"{run.id} is left out: {metric} on {split} came out as no number (summary.json)")
             continue
         seeds = groups.setdefault(run.variant, {})
         if run.seed in seeds:

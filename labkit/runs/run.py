@@ -93,6 +93,12 @@ class Run:
         return f"{what}: `python -m labkit train --resume {self.id}` goes on from its last checkpoint" if what else ""
 
     @property
+    def broken(self) -> str:
+        """What is wrong with it, in one line that names file and field; "" if nothing is."""
+        more = f" (and {len(self.problems) - 1} more)" if len(self.problems) > 1 else ""
+        return f"{self.problems[0]}{more}" if self.problems else ""
+
+    @property
     def device(self) -> str:
         """The kind of device it ran on, "" if not known."""
         return self.record.device
@@ -112,6 +118,11 @@ class Run:
         metrics = getattr(self.summary, split, None)
         return metrics.get(metric) if isinstance(metrics, dict) else None
 
+    def lacks(self, metric: str, split: str = "test") -> bool:
+        """Whether a metric was measured and came out as NaN."""
+        metrics = getattr(self.summary, split, None)
+        return isinstance(metrics, dict) and metric in metrics and metrics[metric] is None
+
     def curves(self) -> list[dict[str, Any]]:
         """What was logged, by step; a broken row is left out, and of a step logged twice the later row counts.
 
@@ -121,12 +132,32 @@ class Run:
         return sorted(rows.values(), key=lambda row: row["step"])
 
     def rows(self) -> Iterator[dict[str, Any] | None]:
-        """The lines of metrics.jsonl as they stand, None for a broken one."""
-        if not self.has("metrics.jsonl"):
+        """The lines of metrics.jsonl as they stand, None for a broken one; `log_problem` says why there are none."""
+        try:
+            with self.file("metrics.jsonl").open("rb") as file:
+                while line := file.readline(MAX_LINE):
+                    yield row_of(line)
+        except (RunError, OSError):
             return
-        with self.file("metrics.jsonl").open("rb") as file:
-            while line := file.readline(MAX_LINE):
-                yield row_of(line)
+
+    def log_problem(self) -> str:
+        """What is wrong with metrics.jsonl, "" if nothing is; a run that was cut short may leave half a line behind."""
+        try:
+            if not os.path.lexists(self.path / "metrics.jsonl"):
+                return ""
+            run_file(self.path, "metrics.jsonl").open("rb").close()
+        except RunError as error:
+            return str(error)
+        except OSError as error:
+            return f"metrics.jsonl cannot be read: {error.strerror}"
+        damaged, count = [], 0
+        for count, row in enumerate(self.rows(), 1):
+            if row is None:
+                damaged.append(count)
+        if damaged and damaged[-1] == count and self.status != "finished":
+            damaged.pop()
+        more = f" (and {len(damaged) - 1} more)" if len(damaged) > 1 else ""
+        return f"metrics.jsonl: line {damaged[0]}{more} is damaged; curves leave it out" if damaged else ""
 
     def file(self, name: str) -> Path:
         """The path of one of the run's files, or an error that names run and file."""

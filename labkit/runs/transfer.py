@@ -213,8 +213,8 @@ def check_contents(folder: Path) -> None:
             run_file(folder, name)
             if name.endswith(".safetensors"):
                 check_header(run, name)
-    if run.has("metrics.jsonl"):
-        check_rows(run)
+    if wrong := run.log_problem():
+        raise RunError(f"run {run.id}: {wrong}")
     rows = len(read_embeddings(run)) if run.has("embeddings.safetensors") else None
     samples = read_samples(run) if run.has("samples.parquet") else None
     if rows is not None and samples is not None and rows != len(samples):
@@ -224,15 +224,6 @@ def check_contents(folder: Path) -> None:
             ids = read_projection(run, name)["id"]
             if samples is not None and not ids.isin(samples["id"]).all():
                 raise RunError(f"run {run.id}: the {name} projection has points that are not among the samples")
-
-
-def check_rows(run: Run) -> None:
-    """Every line of metrics but the last, which may be half-written, is an object with a step."""
-    broken = 0
-    for number, row in enumerate(run.rows(), 1):
-        if broken:
-            raise RunError(f"run {run.id}: line {broken} of metrics.jsonl is damaged")
-        broken = number if row is None else 0
 
 
 def check_header(run: Run, name: str) -> None:

@@ -17,6 +17,9 @@ def test_the_page_opens_and_says_what_to_do(page, situation):
     assert any("configurations" in caption.value for caption in opened.caption)
     if situation == "corrupt":
         assert "cannot be used" in opened.expander[0].label
+        (left_out,) = [box.value for box in opened.warning if box.value.startswith("Left out")]
+        assert r"summary\.json is missing" in left_out  # which run, and why
+        assert r"toy\_pnp\-ib\_layout=ring\_s0 \(run\.json is not whole JSON" in left_out
 
 
 @pytest.mark.parametrize("situation", ["many"], indirect=True)

@@ -1,12 +1,13 @@
 import csv
 import io
+import json
 import math
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from run_folders import make_run
+from run_folders import info_of, make_run, summary_of
 
 from labkit.base.words import is_share, with_interval
 from labkit.runs import RunError, Variant, curves, find_runs, paired_difference, table, to_csv, to_latex
@@ -80,7 +81,7 @@ def test_a_seed_that_is_there_twice_counts_once_and_is_noted(tmp_path):
 
 def test_seeds_on_different_data_or_settings_are_noted(tmp_path):
     make_run(tmp_path, "a-s0")
-    make_run(tmp_path, "a-s1", data={"name": "toy", "sha256": "c"}, config={"optimizer": {"lr": 1}})
+    make_run(tmp_path, "a-s1", data=info_of("a-s1")["data"] | {"sha256": "c"}, config={"optimizer": {"lr": 1}})
     assert [("data" in note, "settings" in note) for note in table(find_runs(tmp_path)).attrs["notes"]] == [
         (True, False),
         (False, True),
@@ -189,3 +190,48 @@ def test_shares_are_told_from_other_metrics():
     assert not any(map(is_share, ("loss", "lr", "intra", "CSC")))
     assert with_interval(0.5, 0.4, 0.6, 100) == "50.00 ± 10.00"
     assert with_interval(0.5, math.nan, math.nan, 1) == "0.5000"
+
+
+DAMAGE = {
+    "summary.json": ("summary.json", lambda content: content[: len(content) // 2]),
+    "summary.json: test": ("summary.json", lambda content: json.dumps(summary_of(test=[1]))),
+    "run.json": ("run.json", lambda content: content[:30]),
+    "run.json: overrides": ("run.json", lambda content: changed(content, overrides=["lr=0.001"])),
+    "run.json: preset": ("run.json", lambda content: changed(content, preset=7)),
+    "run.json: loss": ("run.json", lambda content: changed(content, loss=None)),
+    "run.json: seed": ("run.json", lambda content: changed(content, seed=10**400)),
+}
+
+
+def changed(content, **changes):
+    return json.dumps(json.loads(content) | changes)
+
+
+@pytest.mark.parametrize("named", DAMAGE)
+def test_a_damaged_run_is_left_out_and_named_with_file_and_field(tmp_path, named):
+    make_groups(tmp_path, {"a": [0.5, 0.6, 0.7]})
+    file, damage = DAMAGE[named]
+    path = tmp_path / "a-s1" / file
+    path.write_text(damage(path.read_text()))
+    frame = table(find_runs(tmp_path))
+    assert frame["seeds"].tolist() == [(0, 2)]
+    (note,) = frame.attrs["notes"]
+    assert note.startswith("a-s1 is left out")
+    assert named in note
+
+
+def test_settings_that_cannot_be_read_make_no_other_configuration(tmp_path):
+    make_groups(tmp_path, {"a": [0.5, 0.6]})
+    make_run(tmp_path, "a-s2", value=0.9, overrides="lr=0.001 steps=20")
+    frame = table(find_runs(tmp_path))
+    assert frame["values"].tolist() == [pytest.approx((0.5, 0.6))]
+    assert "run.json: overrides must be an object" in frame.attrs["notes"][0]
+
+
+def test_a_metric_that_came_out_as_nan_is_noted(tmp_path):
+    make_groups(tmp_path, {"a": [0.5, 0.6]})
+    (tmp_path / "a-s1" / "summary.json").write_text(json.dumps(summary_of(test={"R@1": None})))
+    frame = table(find_runs(tmp_path))
+    assert frame["seeds"].tolist() == [(0,)]
+    assert frame.attrs["notes"] == ["a-s1 is left out: R@1 on test came out as no number (summary.json)"]
+    assert not table(find_runs(tmp_path), "nothing").attrs["notes"]  # nobody measured it

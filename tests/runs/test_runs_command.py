@@ -1,4 +1,5 @@
 import csv
+import errno
 import os
 import subprocess
 import sys
@@ -277,3 +278,50 @@ def test_values_are_searched_by_what_they_mean(call, runs):
         assert "a-s0" in call("runs", "--where", right)[1]
     for wrong in ("lr=0.003", "data.c.d=1", "data.c=x", "tau=0.5", "nothing=1"):
         assert "no runs" in call("runs", "--where", wrong)[1]
+
+
+def test_a_damaged_log_is_told_by_the_list_and_by_show(call, runs):
+    log = make_run(runs, "a-s0") / "metrics.jsonl"
+    lines = log.read_text().splitlines()
+    log.write_text("\n".join([*lines[:2], '{"step": 1' + "0" * 400 + "}", "half a li", *lines[2:]]) + "\n")
+    for arguments in (["runs"], ["runs", "show", "a-s0"]):
+        code, _, err = call(*arguments)
+        assert code == 0
+        assert "metrics.jsonl: line 3 (and 1 more) is damaged" in err
+    half = make_run(runs, "b-s0", status="interrupted") / "metrics.jsonl"
+    half.write_text(half.read_text() + '{"step"')  # what a kill leaves behind
+    assert "b-s0: metrics" not in call("runs")[2]
+    log.unlink()
+    os.mkfifo(log)
+    assert "metrics.jsonl is not an ordinary file" in call("runs")[2]
+
+
+def test_compare_names_damaged_runs_that_a_filter_cannot_tell(call, runs):
+    make_run(runs, "a-s0")
+    make_run(runs, "a-s1").joinpath("run.json").write_text("{")
+    make_run(runs, "b-s0", preset="emoji", overrides=[])
+    code, out, err = call("runs", "compare", "--preset", "toy", "--where", "seed=0")
+    assert code == 0
+    assert out.splitlines()[1].split()[:2] == ["a", "1"]
+    assert "a-s1 is left out: run.json is not whole JSON" in err
+    assert "b-s0" not in err  # of another preset, that much is known
+    assert "b-s0 is left out: run.json: overrides must be an object" in call("runs", "compare")[2]
+
+
+@pytest.mark.parametrize("option", ["--csv", "--latex"])
+def test_a_table_on_a_full_disk_leaves_no_file(call, runs, tmp_path, monkeypatch, option):
+    make_run(runs, "a-s0")
+    with monkeypatch.context() as patch:
+        patch.setattr("pathlib.Path.write_bytes", full)
+        code, _, err = call("runs", "compare", option, tmp_path / "out")
+    assert (code, "No space left" in err) == (2, True)
+    assert [path.name for path in tmp_path.iterdir()] == ["runs"]
+    assert call("runs", "compare", option, tmp_path / "out")[0] == 0
+    assert (tmp_path / "out").stat().st_size > 50
+
+
+def full(path, data):
+    """Writing to a full disk: some bytes, then none."""
+    with path.open("wb") as file:
+        file.write(data[:10])
+    raise OSError(errno.ENOSPC, "No space left on device", str(path))
