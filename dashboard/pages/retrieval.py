@@ -135,7 +135,8 @@ def choose_query(table: pd.DataFrame, name: str) -> tuple[str, pd.DataFrame]:
     before, after = (ids[place - 1] if place else None), (ids[place + 1] if place + 1 < len(ids) else None)
     back.button("Previous", on_click=go_to, args=(before,), disabled=before is None, width="stretch")
     forth.button("Next", on_click=go_to, args=(after,), disabled=after is None, width="stretch")
-    chance.button("Random", on_click=lambda: go_to(random.choice(ids)), width="stretch")
+    drawn = random.choice(ids)  # noqa: S311 (a picture to look at)
+    chance.button("Random", on_click=go_to, args=(drawn,), width="stretch")
     if ascending is not None:
         st.caption(f"Number {place + 1:,} of {len(ids):,} by average precision (AP) in the first run, {as_text(name)}.")
     return chosen, some

@@ -82,7 +82,8 @@ def get_data(args: argparse.Namespace) -> int:
 def get_file(file: File) -> Path:
     """The verified path of a file, fetched or built in the user's cache where it was not there or damaged there."""
     from labkit.base.paths import cache
-    from labkit.data.files import download, find, locate, right
+    from labkit.data.download import download
+    from labkit.data.files import find, locate, right
 
     path, own = find(file), cache() / file.dataset / file.name
     if path is None or (path == own and not right(own, file)):

@@ -22,27 +22,41 @@ from labkit.data.files import DataError, File, find, locate
 
 LICENCE = "MIT, © 2017 Zalando SE"
 MIRRORS = (
-    "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/",
     "https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion/",
+    "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/",
 )
 
 
-def _official(name: str, sha256: str) -> File:
-    return File(name, "fashion-mnist", sha256, tuple(mirror + name for mirror in MIRRORS))
+def _official(name: str, size: int, sha256: str, debian: str) -> File:
+    urls = tuple(mirror + name for mirror in MIRRORS)
+    return File(name, "fashion-mnist", sha256, urls, size=size, repacked=debian)
 
 
+# Debian's package dataset-fashion-mnist has the same streams behind gzip headers of its own.
 FILES = {
     "train-images": _official(
-        "train-images-idx3-ubyte.gz", "b0564c3eedabfbf835052cff8503ea422014ce006caf5b757f851416ee8300c7"
+        "train-images-idx3-ubyte.gz",
+        26_421_880,
+        "3aede38d61863908ad78613f6a32ed271626dd12800ba2636569512369268a84",
+        "b0564c3eedabfbf835052cff8503ea422014ce006caf5b757f851416ee8300c7",
     ),
     "train-labels": _official(
-        "train-labels-idx1-ubyte.gz", "0ae29f65d86684f32d1b9c85147786c547b9c6aebcaf235f0400a0cce308b056"
+        "train-labels-idx1-ubyte.gz",
+        29_515,
+        "a04f17134ac03560a47e3764e11b92fc97de4d1bfaf8ba1a3aa29af54cc90845",
+        "0ae29f65d86684f32d1b9c85147786c547b9c6aebcaf235f0400a0cce308b056",
     ),
     "test-images": _official(
-        "t10k-images-idx3-ubyte.gz", "cc1d090a38ace84dfa1aa66e3ada7c336ef481a96936906477e6dd344da56eaa"
+        "t10k-images-idx3-ubyte.gz",
+        4_422_102,
+        "346e55b948d973a97e58d2351dde16a484bd415d4595297633bb08f03db6a073",
+        "cc1d090a38ace84dfa1aa66e3ada7c336ef481a96936906477e6dd344da56eaa",
     ),
     "test-labels": _official(
-        "t10k-labels-idx1-ubyte.gz", "8d3605d196f4be44669e46906da9733c8131fef761fdbfec72c424d5222f1a05"
+        "t10k-labels-idx1-ubyte.gz",
+        5_148,
+        "67da17c76eaffca5446c3361aaab5c3cd6d1c2608764d35dfb1850b086bf8dd5",
+        "8d3605d196f4be44669e46906da9733c8131fef761fdbfec72c424d5222f1a05",
     ),
 }
 SUBSET = File(

@@ -1,29 +1,20 @@
-"""Where data files live, the proof that a file is the one expected, and how to fetch it."""
+"""Where data files live, and the proof that a file is the one expected; download.py fetches them."""
 
 from __future__ import annotations
 
 import hashlib
-import shutil
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from http.client import HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.request import Request, urlopen
-
-from tqdm import tqdm
 
 from labkit.base.errors import LabkitError
-from labkit.base.files import atomic
 from labkit.base.paths import data_folders, shipped
 
 if TYPE_CHECKING:  # only files that labkit builds are looked into
     import numpy as np
-
-TIMEOUT = 30.0  # seconds without an answer
-CHUNK = 1 << 16
 
 
 class DataError(LabkitError):
@@ -32,8 +23,10 @@ class DataError(LabkitError):
 
 @dataclass(frozen=True)
 class File:
-    """A published file: its name, the data set it belongs to, its checksum (sha256 or md5 in hex) and addresses.
+    """A published file: its name, the data set it belongs to, its sha256 in hex, and addresses.
 
+    size: bytes; where it is known, an address that announces or sends something else is refused early.
+    repacked: the sha256 of the same content as a distribution packs it.
     shipped: it comes with labkit, in the data set's folder, and nowhere else.
     built: labkit makes it (`make` in labkit/data/NAME_build), and its arrays have this checksum. The bytes may differ
     from machine to machine, since not every zlib packs alike.
@@ -47,6 +40,8 @@ class File:
     shipped: bool = False
     built: str = ""
     optional: bool = False
+    size: int | None = None
+    repacked: str = ""
 
     @property
     def repair(self) -> str:
@@ -79,10 +74,10 @@ def locate(file: File) -> Path:
     return path
 
 
-def checksum(path: Path, like: str) -> str:
-    """Hash of a file, with the algorithm that `like` is a hash of: 32 hex digits are md5, 64 are sha256."""
+def checksum(path: Path) -> str:
+    """The sha256 of a file."""
     with path.open("rb") as opened:
-        return hashlib.file_digest(opened, "md5" if len(like) == 32 else "sha256").hexdigest()
+        return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
 def arrays_checksum(arrays: Mapping[str, np.ndarray]) -> str:
@@ -108,78 +103,14 @@ def same_arrays(path: Path, file: File) -> bool:
 
 def right(path: Path, file: File) -> bool:
     """Whether a file's content is the published one."""
-    return checksum(path, file.checksum) == file.checksum or (bool(file.built) and same_arrays(path, file))
+    return checksum(path) in (file.checksum, file.repacked) or (bool(file.built) and same_arrays(path, file))
 
 
 def verify(path: Path, file: File) -> None:
     """Refuse a file whose content is not the published one."""
     if not right(path, file):
-        found = checksum(path, file.checksum)
+        found = checksum(path)
         raise DataError(
             f"{path} ({path.stat().st_size:,} bytes) is damaged or not the expected file: checksum {found}, "
             f"expected {file.checksum}. Remove it and {file.repair}."
         )
-
-
-def download(file: File, folder: Path) -> Path:
-    """Fetch a file into a folder from the first address that gives it whole; there is never half a file.
-
-    A mirror that fails, stops early or sends something else is passed over; DataError says what each one did.
-    """
-    path = folder / file.name
-    failures = []
-    for url in file.urls:
-        try:
-            with atomic(path) as temporary:
-                fetch(url, temporary)
-                if (found := checksum(temporary, file.checksum)) != file.checksum:
-                    raise NetworkError(f"sent another file, with checksum {found}")
-        except NetworkError as error:
-            failures.append(f"{url}: {error}")
-        except OSError as error:
-            raise DataError(
-                f"{path} could not be written: {error}. Nothing was kept; make room and try again."
-            ) from error
-        else:
-            return path
-    raise DataError(
-        f"{file.name} (checksum {file.checksum}) could not be downloaded. "
-        f"Try again later, or put it into {folder} by hand. " + "; ".join(failures)
-    )
-
-
-class NetworkError(Exception):
-    """An address did not give the whole file."""
-
-
-def fetch(url: str, path: Path) -> None:
-    """Write what an address gives to path, with a progress bar; network trouble becomes a NetworkError."""
-    received = 0
-    with (
-        path.open("wb") as file,
-        tqdm(desc=url.rpartition("/")[2], unit="B", unit_scale=True, leave=False, delay=2) as bar,
-    ):
-        for size, chunk in chunks(url):
-            if received == 0 and size is not None:
-                bar.total = size
-                if size > (free := shutil.disk_usage(path.parent).free):
-                    raise OSError(f"needs {size:,} bytes, but the disk has {free:,} left")
-            file.write(chunk)
-            received += len(chunk)
-            bar.update(len(chunk))
-
-
-def chunks(url: str) -> Iterator[tuple[int | None, bytes]]:
-    """Pieces of the body, each with the announced length of the whole; a body that ends early is an error."""
-    try:
-        with urlopen(Request(url, headers={"User-Agent": "labkit"}), timeout=TIMEOUT) as answer:
-            announced = answer.headers.get("Content-Length")
-            size = int(announced) if announced else None
-            received = 0
-            while chunk := answer.read(CHUNK):
-                received += len(chunk)
-                yield size, chunk
-    except (OSError, HTTPException, ValueError) as error:
-        raise NetworkError(str(error) or type(error).__name__) from error
-    if size is not None and received != size:
-        raise NetworkError(f"the connection ended after {received:,} of {size:,} bytes")

@@ -4,7 +4,8 @@ Read from the prepared files `omniglot_{background,evaluation}_28.npz`, else fro
 one-bit drawings are inverted (ink = 255) and then shrunk by Pillow's box filter: each of 28 × 28 fields averages the
 pixels whose centres lie in it, rounded across and again down. The order matters: inverting afterwards rounds halves
 the other way and changes pixels by one. Checked bit for bit on all 32,460 drawings of the prepared full-size files,
-packed as the official zips are; the official zips themselves are known here by their md5 only.
+packed as the official zips are; the official zips themselves are known here by size and
+sha256 only, as TensorFlow Datasets publishes them.
 """
 
 from __future__ import annotations
@@ -44,23 +45,25 @@ class Half:
     characters: int
 
 
-def _half(name: str, sha256: str, md5: str, characters: int) -> Half:
-    prepared = File(f"omniglot_{name}_28.npz", "omniglot", sha256)
+def _half(name: str, prepared_sha256: str, zip_sha256: str, size: int, characters: int) -> Half:
+    prepared = File(f"omniglot_{name}_28.npz", "omniglot", prepared_sha256)
     official = f"images_{name}.zip"
-    return Half(prepared, File(official, "omniglot", md5, (OFFICIAL + official,)), characters)
+    return Half(prepared, File(official, "omniglot", zip_sha256, (OFFICIAL + official,), size=size), characters)
 
 
 HALVES = {
     "background": _half(
         "background",
         "61a044e8286af1f69b4ad2e16e8294226f2f21fcbfa8b9e9e71a19763af94fae",
-        "68d2efa1b9178cc56df9314c21c6e718",
+        "ad41ab679c8b5d90b271ef46be6987cc81211774a695c29dcc5367b2b26ee640",
+        9_464_212,
         964,
     ),
     "evaluation": _half(
         "evaluation",
         "100623fa4690f08977604ed426b000c25282d5f78d0b2a1766e6ee5a0b371b11",
-        "6b91aef0f799c5bb55b94e3f2daec811",
+        "1f61a8f3366785b057fc117d9228e78a16e3d976c8953b2a10fcc74cf0609cee",
+        6_462_886,
         659,
     ),
 }

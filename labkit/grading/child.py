@@ -53,7 +53,7 @@ def answer(question: dict[str, Any], cells: dict[str, str]) -> dict[str, Any]:
     }
     for cell in needed(name, cells):
         try:
-            exec(compile(cells[cell], f"<{cell}>", "exec"), space)
+            exec(compile(cells[cell], f"<{cell}>", "exec"), space)  # noqa: S102 (what the sealed room is for)
         except BaseException as error:
             if cell == name:
                 return {"error": explain(error)}

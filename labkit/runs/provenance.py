@@ -18,7 +18,8 @@ def code_version() -> dict[str, Any]:
 
     def git(*arguments: str) -> str | None:
         try:
-            done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=10)
+            command = ["git", *arguments]  # the user's own, wherever it is
+            done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=10)
         except (OSError, subprocess.TimeoutExpired):
             return None
         return done.stdout.strip() if done.returncode == 0 else None

@@ -148,7 +148,7 @@ def test_a_wrong_official_file_is_refused_not_replaced_by_the_subset(nothing):
 
 
 def test_missing_official_files_are_named_with_the_command(nothing):
-    with pytest.raises(DataError, match=r"train-images-idx3-ubyte.gz \(checksum b0564c3.*data get fashion-mnist"):
+    with pytest.raises(DataError, match=r"train-images-idx3-ubyte.gz \(checksum 3aede38.*data get fashion-mnist"):
         fashion_mnist("full")
 
 

@@ -8,9 +8,10 @@ from collections import Counter
 import numpy as np
 import pytest
 from icons_package import read, svg, write_package
+from web_server import Answer, serving
 
 from labkit.commands import main
-from labkit.data import files, icons, icons_build
+from labkit.data import icons, icons_build
 from labkit.data.files import DataError, File, arrays_checksum
 from labkit.data.icons_build import drawing, duplicates, package, sets
 
@@ -147,17 +148,12 @@ def test_families_take_turns_in_a_class_of_forty():
 def published(tarball, monkeypatch):
     """The archive that is expected is the small one; npm does not exist, and the network gives nothing."""
     expected = hashlib.sha256(tarball.read_bytes()).hexdigest()
-    monkeypatch.setattr(package, "PACKAGE", File("iconify-json-2.2.535.tgz", "icons", expected, ("http://a/made.tgz",)))
     monkeypatch.setattr(package.shutil, "which", lambda name: None)
-    web = {}
-
-    def chunks(url):
-        if url not in web:
-            raise files.NetworkError("no network")
-        yield len(web[url]), web[url]
-
-    monkeypatch.setattr(files, "chunks", chunks)
-    return web
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    with serving() as web:
+        made = File("iconify-json-2.2.535.tgz", "icons", expected, (f"{web.base}/made.tgz",))
+        monkeypatch.setattr(package, "PACKAGE", made)
+        yield web
 
 
 def npm(tmp_path, monkeypatch, content):
@@ -178,9 +174,9 @@ def test_the_archive_comes_from_npm_where_there_is_one(published, tarball, tmp_p
 
 
 def test_the_archive_comes_from_the_registry_otherwise_and_once(published, tarball, tmp_path):
-    published["http://a/made.tgz"] = tarball.read_bytes()
+    published.answers["/made.tgz"] = Answer(tarball.read_bytes())
     path = package.fetch_package(tmp_path / "cache")
-    published.clear()
+    published.answers.clear()
     assert package.fetch_package(tmp_path / "cache") == path
 
 
@@ -189,16 +185,16 @@ def test_another_archive_is_refused_and_not_kept(published, tmp_path, monkeypatc
     if source == "npm":
         npm(tmp_path, monkeypatch, b"something else")
     else:
-        published["http://a/made.tgz"] = b"something else"
+        published.answers["/made.tgz"] = Answer(b"something else")
     with pytest.raises(DataError, match=r"iconify-json-2.2.535.tgz \(checksum .*could not be downloaded"):
         package.fetch_package(tmp_path / "cache")
-    assert not list((tmp_path / "cache").glob("**/*"))
+    assert not (tmp_path / "cache" / "iconify-json-2.2.535.tgz").exists()
 
 
 def test_a_damaged_archive_in_the_cache_is_replaced(published, tarball, tmp_path):
     (tmp_path / "cache").mkdir()
     (tmp_path / "cache" / "iconify-json-2.2.535.tgz").write_bytes(tarball.read_bytes()[:-100])
-    published["http://a/made.tgz"] = tarball.read_bytes()
+    published.answers["/made.tgz"] = Answer(tarball.read_bytes())
     assert package.fetch_package(tmp_path / "cache").read_bytes() == tarball.read_bytes()
 
 
@@ -223,7 +219,7 @@ def expected(tarball, tmp_path_factory):
 @pytest.fixture
 def get(published, expected, tarball, tmp_path, monkeypatch, capsys):
     """The command, with the small archive on the network and its arrays as those expected."""
-    published["http://a/made.tgz"] = tarball.read_bytes()
+    published.answers["/made.tgz"] = Answer(tarball.read_bytes())
     # "0": the bytes are others than the published ones, as with another zlib; the arrays count
     forms = {
         "whole": File("icons48.npz", "icons", "0" * 64, built=expected[False]),
@@ -249,7 +245,7 @@ def test_get_builds_the_whole_and_with_all_the_wide_form_too(get, published):
     assert sum(len(part.labels) for part in (icons.icons().train, icons.icons().validation, icons.icons().test)) == 14
     with pytest.raises(DataError, match="python -m labkit data get icons --all"):
         icons.icons("wide")
-    published.clear()  # the archive is there
+    published.answers.clear()  # the archive is there
     assert get("--all")[0] == 0
     assert icons.icons("wide").across == "designer"
 

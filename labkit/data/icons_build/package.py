@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from labkit.base.files import atomic
-from labkit.data.files import DataError, File, checksum, download
+from labkit.data.download import download
+from labkit.data.files import DataError, File, checksum
 
 VERSION = "2.2.535"
 PACKAGE = File(
@@ -20,6 +21,7 @@ PACKAGE = File(
     "icons",
     "1a545f86fa224d6531d8fb101dcbe83aac2b28689a21cbed6fc68318a5af4d91",
     (f"https://registry.npmjs.org/@iconify/json/-/json-{VERSION}.tgz",),
+    size=104_043_282,
 )
 MINUTES = 20  # for 104 MB
 
@@ -29,7 +31,7 @@ Pack = dict[str, Any]  # a set as the package has it: "icons" by name, their com
 def fetch_package(folder: Path) -> Path:
     """The package's verified archive in a folder, fetched where it is not there: by npm, or from npm's registry."""
     path = folder / PACKAGE.name
-    if path.is_file() and checksum(path, PACKAGE.checksum) == PACKAGE.checksum:
+    if path.is_file() and checksum(path) == PACKAGE.checksum:
         return path
     npm = shutil.which("npm")  # which knows the mirror and the proxy of this machine
     if npm and by_npm(npm, path):
@@ -45,7 +47,7 @@ def by_npm(npm: str, path: Path) -> bool:
         with tempfile.TemporaryDirectory() as folder:
             subprocess.run(command, cwd=folder, capture_output=True, timeout=60 * MINUTES, check=True)
             packed = Path(folder) / PACKAGE.name
-            if checksum(packed, PACKAGE.checksum) != PACKAGE.checksum:
+            if checksum(packed) != PACKAGE.checksum:
                 return False
             with atomic(path) as temporary:
                 shutil.copyfile(packed, temporary)
