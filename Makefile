@@ -6,7 +6,7 @@ else
 VENV_PYTHON := .venv/bin/python
 endif
 
-.PHONY: help setup dashboard lab test quick drills bench imports notebooks book course runs lock clean
+.PHONY: help setup dashboard lab test quick drills bench imports notebooks book course runs lock audit clean
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -53,6 +53,9 @@ lock: setup  ## resolve pyproject.toml anew into requirements.txt
 	  --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options --resolver=backtracking \
 	  --output-file requirements.txt pyproject.toml
 	@sed -i.old 's/^torch==\([0-9.]*\)+.*/torch==\1/' requirements.txt && rm requirements.txt.old  # one pin for CPU and CUDA builds
+
+audit: setup  ## compare the lock with saved advisories: make audit FILE=all.zip
+	@$(VENV_PYTHON) -m labkit audit "$(FILE)"
 
 clean:  ## remove .venv and caches
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -32,6 +32,7 @@ NAMES = (
     "setup",
     "test",
     "losses",
+    "audit",
 )
 OLDEST = (3, 11)  # Python; set-up looks for one where this one is older
 
