@@ -25,6 +25,7 @@ FLAGS = (
     "--disable-sync",
 )
 IDLE = "document.querySelector('[data-testid=stApp]')?.getAttribute('data-test-script-state') === 'notRunning'"
+MODULES = "http://127.0.0.1:1/web/"  # no server: the browser gets the files themselves
 QUIET = 0.6  # seconds without a message from the server: it has said all
 PATIENCE = 90  # seconds
 
@@ -32,6 +33,16 @@ PATIENCE = 90  # seconds
 def chromium() -> str | None:
     """Where Chromium is, None if it is not installed."""
     return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+def serve_modules(page: Any) -> None:
+    """Let the page import the modules of labkit/explorers/web as they are, from addresses that begin with MODULES."""
+
+    def answer(route: Any) -> None:
+        path = ROOT / "labkit" / "explorers" / "web" / route.request.url.removeprefix(MODULES)
+        route.fulfill(path=path, content_type="text/javascript", headers={"Access-Control-Allow-Origin": "*"})
+
+    page.route(f"{MODULES}**", answer)
 
 
 @contextmanager

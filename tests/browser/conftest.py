@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from labkit.explorers.modules import WEB
+from benchmarks.browser import MODULES, serve_modules
 
 ROOT = Path(__file__).parents[2]
 FLAGS = [
@@ -28,17 +28,9 @@ FLAGS = [
 ]
 
 
-MODULES = "http://127.0.0.1:1/web/"  # no server: the browser gets the files themselves
-
-
 def import_module(page, name, act, argument=None):
     """Import a module of labkit/explorers/web as it is, and call act(module, argument) in the page."""
-
-    def answer(route):
-        path = WEB / route.request.url.removeprefix(MODULES)
-        route.fulfill(path=path, content_type="text/javascript", headers={"Access-Control-Allow-Origin": "*"})
-
-    page.route(f"{MODULES}**", answer)
+    serve_modules(page)
     return page.evaluate(f"async (given) => ({act})(await import('{MODULES}{name}'), given)", argument)
 
 
