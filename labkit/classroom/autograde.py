@@ -7,7 +7,8 @@ fooled that way and counts.
 from __future__ import annotations
 
 from labkit.assignments import questions
-from labkit.lessons.exercise import Answer, judge
+from labkit.lessons.diagnosis import judge
+from labkit.lessons.exercise import Answer
 
 SEED = 0  # of the hidden cases; `python -m labkit grade` draws its own
 

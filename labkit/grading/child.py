@@ -106,7 +106,7 @@ def top_level_names(node: ast.stmt) -> set[str]:
 
 
 def outcome(function: Any, arguments: dict[str, Any], gradient: list[str]) -> tuple[Any, dict[str, Any]]:
-    """What a call returns, with the gradient of its sum if that counts; and the arguments as they are after it."""
+    """What a call returns, with the gradient of a weighted sum of it if that counts; and the arguments after it."""
     leaves = {name: arguments[name].detach().clone().requires_grad_() for name in gradient}
     given = arguments | leaves
     value = function(**given)
@@ -115,10 +115,16 @@ def outcome(function: Any, arguments: dict[str, Any], gradient: list[str]) -> tu
         return value, after
     found: Any = [None] * len(leaves)
     if value.requires_grad:
-        found = torch.autograd.grad(value.sum(), list(leaves.values()), allow_unused=True)
+        found = torch.autograd.grad(weighted_sum(value), list(leaves.values()), allow_unused=True)
     slopes = [torch.zeros_like(leaf) if slope is None else slope for leaf, slope in zip(leaves.values(), found)]
     flat = slopes[0] if len(slopes) == 1 else torch.cat([slope.reshape(-1) for slope in slopes])
     return {"value": value.detach(), "gradient": flat}, after
+
+
+def weighted_sum(value: Tensor) -> Tensor:
+    """As in labkit/lessons/exercise.py, which cannot be imported here."""
+    weights = torch.rand(value.numel(), generator=torch.Generator().manual_seed(value.numel()), dtype=torch.float64)
+    return (value.reshape(-1) * weights).sum() if value.numel() > 1 else value.sum()
 
 
 def explain(error: BaseException) -> str:

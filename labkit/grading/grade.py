@@ -16,7 +16,8 @@ from labkit.grading import wire
 from labkit.grading.reader import readable
 from labkit.grading.sandbox import Limits, Outcome, run
 from labkit.grading.submission import Submission
-from labkit.lessons.exercise import Case, Row, outcome, same, short, verdict
+from labkit.lessons.diagnosis import verdict
+from labkit.lessons.exercise import Case, Row, outcome, same, short
 
 FAILED = wire.Other("an error")  # in place of a value
 KEPT_FOR_IDEA = 0.6  # of the points, when only cases fail that show care

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from labkit.figures.display import display_html, picture
-from labkit.lessons.exercise import Answer, Exercise, Result, judge, short, value_of
+from labkit.lessons.diagnosis import judge
+from labkit.lessons.exercise import Answer, Exercise, Result, short, value_of
 
 
 def check_of(exercise: Exercise) -> Callable[[Answer], Result]:

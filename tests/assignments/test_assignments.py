@@ -9,7 +9,8 @@ import torch
 
 from labkit.assignments import NAMES, load
 from labkit.grading.grade import expected, scored
-from labkit.lessons.exercise import Row, outcome, same, verdict
+from labkit.lessons.diagnosis import verdict
+from labkit.lessons.exercise import Row, outcome, same
 from labkit.lessons.exercises import EXERCISES
 
 QUESTIONS = {question.name: question for name in NAMES for question in load(name).questions}

@@ -18,7 +18,8 @@ from labkit.grading.grade import expected, mark
 from labkit.grading.reader import MOST_BYTES, MOST_BYTES_IN_ALL, MOST_CHARACTERS, collect
 from labkit.grading.sandbox import Limits
 from labkit.grading.similar import similar_pairs
-from labkit.lessons.exercise import Exercise, judge
+from labkit.lessons.diagnosis import judge
+from labkit.lessons.exercise import Exercise
 from tests.grading.attacks import ATTACKS
 from tests.grading.tiny import DOUBLE, TINY, answers, cell, notebook
 

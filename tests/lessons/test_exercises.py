@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from labkit.lessons.check import comparison, feedback
-from labkit.lessons.exercise import Case, Exercise, Mistake, judge, same
+from labkit.lessons.diagnosis import judge
+from labkit.lessons.exercise import Case, Exercise, Mistake, same
 from labkit.lessons.exercises import EXERCISES
 
 ZOO = [(exercise, mistake) for exercise in EXERCISES.values() for mistake in exercise.mistakes]
@@ -61,6 +62,11 @@ def broken(x):
         (lambda x: (2 * x).detach(), "carries no gradient"),
         (lambda x: 2 * x.detach() + (x - x.detach()), "gradient is not"),
         (lambda x: 3 * x, "see the case"),
+        (lambda x: 2 * x.detach().numpy(), "NumPy array"),
+        (lambda x: (2 * x).tolist(), "plain Python numbers"),
+        (lambda x: torch.log(torch.exp(2000 * x)) / 1000, "overflows"),
+        (lambda x: 2 * x + (x - x).sqrt(), "gradient is NaN"),
+        (lambda x: 1.0001 * x * x, "x squared"),
         (3.0, "function itself"),
     ],
 )
@@ -95,12 +101,33 @@ def test_numbers_tensors_and_lists_are_compared_by_value():
     assert not same("a", 1, 1)
 
 
+def test_a_mistake_made_only_where_it_matters_is_named():
+    result = judge(TINY, lambda x: x * x if x[0] == 1 else 2 * x)
+    assert (result.passed, result.mistake) == (False, "square")
+
+
+def test_outputs_whose_sum_is_constant_need_a_gradient_each():
+    share = Exercise(
+        "share",
+        "Shares.",
+        lambda x: torch.softmax(x, 0),
+        lambda: [Case("three", {"x": torch.arange(3.0)})],
+        (),
+        gradient="x",
+    )
+    assert judge(share, lambda x: torch.softmax(x, 0).detach()).mistake == "no gradient"
+
+
 # one file a lesson: RIGHT = {"exercise": [answers in different styles]}
-RIGHT = {
-    name: answers
-    for path in sorted((Path(__file__).parent / "right_answers").glob("*.py"))
-    for name, answers in runpy.run_path(str(path))["RIGHT"].items()
-}
+def answers_in(folder: str, name: str) -> dict:
+    """What the files of a folder hold."""
+    found = {}
+    for path in sorted((Path(__file__).parent / folder).glob("*.py")):
+        found |= runpy.run_path(str(path))[name]
+    return found
+
+
+RIGHT = answers_in("right_answers", "RIGHT")
 
 
 def test_every_exercise_has_right_answers_in_several_styles():
@@ -112,3 +139,13 @@ def test_every_exercise_has_right_answers_in_several_styles():
 def test_right_answers_in_other_styles_pass(name, answer):
     result = judge(EXERCISES[name], answer)
     assert result.passed, result.hint
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of torch, about what these answers do
+def test_wrong_answers_written_before_looking_at_the_checks_fail_and_are_named():
+    wrong = answers_in("wrong_answers", "WRONG")
+    assert wrong.keys() == EXERCISES.keys()
+    results = [judge(EXERCISES[name], answer) for name, answers in wrong.items() for answer in answers]
+    assert len(results) >= 100
+    assert not any(result.passed for result in results)
+    assert sum(bool(result.mistake) for result in results) >= 0.95 * len(results)

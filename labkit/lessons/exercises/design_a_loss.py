@@ -66,6 +66,11 @@ DERIVATIVE = Exercise(
             lambda R, alpha: alpha / (1 + R ** (alpha + 1)),
         ),
         Mistake(
+            "R for 1 + R",
+            "The 1 is lost: the base is 1 + R. R alone would be infinite where no negative is before.",
+            lambda R, alpha: alpha / R ** (alpha + 1),
+        ),
+        Mistake(
             "alpha fixed",
             "α is not used: that is the derivative for α = 1.",
             lambda R, alpha: (1 + R) ** -2 + 0 * R,

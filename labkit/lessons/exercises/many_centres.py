@@ -40,6 +40,12 @@ def pair_cosines(embeddings: Tensor) -> Tensor:
     return unit @ unit.T
 
 
+def coordinate_variance(embeddings: Tensor) -> Tensor:
+    """With n − 1; NaN for a single embedding, as torch has it, without its warning."""
+    n = torch.tensor(len(embeddings))
+    return normalize(embeddings, dim=1).var(0, unbiased=False) * (n / (n - 1))
+
+
 VARIANCE = Exercise(
     "circular_variance",
     "1 minus the length of the mean of the unit vectors: 0 if all point the same way, 1 if they cancel.",
@@ -85,6 +91,11 @@ VARIANCE = Exercise(
             "variance of coordinates",
             "That is the variance of the coordinates; use the length of the mean vector.",
             lambda embeddings: normalize(embeddings, dim=1).var(0, unbiased=False).mean(),
+            also=(
+                lambda embeddings: normalize(embeddings, dim=1).var(0, unbiased=False).sum(),
+                lambda embeddings: coordinate_variance(embeddings).mean(),
+                lambda embeddings: coordinate_variance(embeddings).sum(),
+            ),
         ),
         Mistake(
             "pairs without themselves",

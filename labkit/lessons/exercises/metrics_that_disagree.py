@@ -42,6 +42,11 @@ def dcg(relevance: Sequence[int], k: int, first: int = 1) -> float:
     return sum(r / math.log2(i + first + 1) for i, r in enumerate(relevance[:k]))
 
 
+def old_dcg(relevance: Sequence[int]) -> float:
+    """Discounted by log2(rank), from rank 2 on."""
+    return sum(r / math.log2(max(rank, 2)) for rank, r in enumerate(relevance, 1))
+
+
 def ideal(count: int) -> float:
     """The largest gain that `count` relevant items can give."""
     return dcg([1] * count, count)
@@ -125,6 +130,7 @@ AVERAGE_PRECISION = Exercise(
             "no mask",
             "It adds up precision at every rank; only ranks with a relevant item count.",
             lambda relevance, k, num_relevant: sum(precisions(relevance, k)) / min(k, num_relevant),
+            also=(lambda relevance, k, num_relevant: sum(precisions(relevance, k)) / k,),
         ),
         Mistake(
             "from zero",
@@ -192,6 +198,11 @@ NDCG = Exercise(
             lambda relevance, k, num_relevant: dcg(relevance, k, first=2) / ideal(min(k, num_relevant)),
         ),
         Mistake(
+            "log2(rank)",
+            "The discount is log2(rank + 1); log2(rank), with rank 1 let off, is an older formula.",
+            lambda relevance, k, num_relevant: old_dcg(relevance[:k]) / old_dcg([1] * min(k, num_relevant)),
+        ),
+        Mistake(
             "no discount",
             "Every rank counts the same: divide by log2(rank + 1).",
             lambda relevance, k, num_relevant: hits(relevance, k) / min(k, num_relevant),
@@ -200,6 +211,7 @@ NDCG = Exercise(
             "not cut",
             "It goes through the whole list: cut it at k.",
             lambda relevance, k, num_relevant: dcg(relevance, len(relevance)) / ideal(min(k, num_relevant)),
+            also=(lambda relevance, k, num_relevant: dcg(relevance, len(relevance)) / ideal(num_relevant),),
         ),
     ),
 )

@@ -130,11 +130,12 @@ def proxy_anchor(similarity: Tensor, labels: Tensor, alpha: float, delta: float)
     return positive[present].mean() + negative.mean()
 
 
-def naive_anchor(similarity: Tensor, labels: Tensor, alpha: float, delta: float) -> Tensor:
-    """As printed: e^α overflows."""
+def naive_anchor(similarity: Tensor, labels: Tensor, alpha: float, delta: float, masked: bool = True) -> Tensor:
+    """As printed: e^α overflows; masked=False: what does not count is multiplied by 0, and 0 · inf is NaN."""
     own = F.one_hot(labels, similarity.shape[1]).bool()
-    positive = torch.log(1 + torch.where(own, torch.exp(-alpha * (similarity - delta)), 0.0).sum(0))
-    negative = torch.log(1 + torch.where(own, 0.0, torch.exp(alpha * (similarity + delta))).sum(0))
+    pull, push = torch.exp(-alpha * (similarity - delta)), torch.exp(alpha * (similarity + delta))
+    positive = torch.log(1 + (torch.where(own, pull, 0.0) if masked else own * pull).sum(0))
+    negative = torch.log(1 + (torch.where(own, 0.0, push) if masked else ~own * push).sum(0))
     return positive[own.any(0)].mean() + negative.mean()
 
 
@@ -177,6 +178,7 @@ ANCHOR = Exercise(
             "overflow",
             "e^(α…) overflows at large α: use logsumexp with a 0 for the “1 +”, or softplus(logsumexp(…)).",
             naive_anchor,
+            also=(lambda **case: naive_anchor(**case, masked=False),),
         ),
         Mistake(
             "all classes",

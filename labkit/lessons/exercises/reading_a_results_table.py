@@ -60,11 +60,11 @@ ERROR_REDUCTION = Exercise(
 
 
 def interval_cases() -> list[Case]:
-    """Two, three, five and ten seeds, and equal values."""
+    """Two, three, five and ten seeds. Equal values are no case: scipy.stats.t.interval has no interval there."""
     rng = np.random.default_rng(0)
     cases = [Case("two seeds", {"values": [0.0, 1.0]}), Case("three seeds", {"values": [76.2, 77.4, 75.9]})]
     cases += [Case(f"{n} seeds", {"values": (70 + rng.standard_normal(n)).tolist()}) for n in (5, 10)]
-    return [*cases, Case("equal values", {"values": [3.0, 3.0, 3.0]})]
+    return [*cases, Case("two of three equal", {"values": [3.0, 3.1, 3.0]})]
 
 
 def around(center: float | np.floating, half: float | np.floating) -> tuple[float, float]:
@@ -90,8 +90,9 @@ T_INTERVAL = Exercise(
     (
         Mistake(
             "normal",
-            "It uses 1.96, the normal quantile; with few seeds Student's is much larger (4.30 with three).",
+            "It uses 1.96 or 2, the normal quantile; with few seeds Student's is much larger (4.30 with three).",
             lambda values: around(np.mean(values), 1.959964 * np.std(values, ddof=1) / len(values) ** 0.5),
+            also=(lambda values: around(np.mean(values), 2 * np.std(values, ddof=1) / len(values) ** 0.5),),
         ),
         Mistake(
             "divided by n",
@@ -147,7 +148,7 @@ def paired_cases() -> list[Case]:
         Case("apart", {"ours": [71.0, 70.2, 72.3], "baseline": [70.0, 71.9, 70.4]}),
         Case("ours is worse", {"ours": [60.0, 61.0, 59.5], "baseline": [62.0, 62.5, 62.2]}),
         Case("two seeds", {"ours": [1.0, 3.0], "baseline": [0.5, 0.5]}),
-        Case("the same", {"ours": base[:3], "baseline": base[:3]}),
+        Case("nearly the same", {"ours": [70.1, 73.5, 71.0], "baseline": base[:3]}),
     ]
 
 
@@ -163,10 +164,10 @@ def unpaired(ours: Values, baseline: Values) -> tuple[float, float]:
     return around(np.mean(ours) - np.mean(baseline), float(stdtrit(2 * n - 2, 0.975)) * error)
 
 
-def paired_normal(ours: Values, baseline: Values) -> tuple[float, float]:
-    """With the normal quantile."""
+def paired(ours: Values, baseline: Values, t: float, ddof: int = 1) -> tuple[float, float]:
+    """With another quantile, or another divisor in the deviation."""
     d = np.subtract(ours, baseline)
-    return around(d.mean(), 1.959964 * d.std(ddof=1) / len(d) ** 0.5)
+    return around(d.mean(), t * d.std(ddof=ddof) / len(d) ** 0.5)
 
 
 PAIRED_INTERVAL = Exercise(
@@ -190,7 +191,27 @@ PAIRED_INTERVAL = Exercise(
             "It is the interval of ours; the baseline must be subtracted.",
             lambda ours, baseline: t_interval(ours),
         ),
-        Mistake("normal", "It uses 1.96, the normal quantile; with few seeds Student's is much larger.", paired_normal),
+        Mistake(
+            "normal",
+            "It uses 1.96 or 2, the normal quantile; with few seeds Student's is much larger.",
+            lambda ours, baseline: paired(ours, baseline, 1.959964),
+            also=(lambda ours, baseline: paired(ours, baseline, 2.0),),
+        ),
+        Mistake(
+            "divided by n",
+            "The standard deviation divides by n; with a mean from the same values it is n − 1.",
+            lambda ours, baseline: paired(ours, baseline, t_of(len(ours)), ddof=0),
+        ),
+        Mistake(
+            "one-sided",
+            "It takes the 0.95 quantile; 2.5 % stay out on each side, so it is 0.975.",
+            lambda ours, baseline: paired(ours, baseline, t_of(len(ours), 0.95)),
+        ),
+        Mistake(
+            "standard error",
+            "It is mean ± one standard error; a 95 % interval is t times as wide.",
+            lambda ours, baseline: paired(ours, baseline, 1.0),
+        ),
         Mistake(
             "sorted",
             "The values were sorted before they were paired; a pair is one seed.",

@@ -45,6 +45,11 @@ def hard_recall(similarity: Tensor, positive: Tensor, k: int) -> Tensor:
     return hits(similarity, positive, k) / positive.sum()
 
 
+def by_topk(similarity: Tensor, positive: Tensor, k: int) -> Tensor:
+    """The k most similar; of tied items some get in."""
+    return positive[similarity.topk(min(k, len(similarity))).indices].double().sum() / positive.sum()
+
+
 HARD = Exercise(
     "hard_recall",
     "Fractional recall@k of one query: the share of its positives with rank at most k; a tie counts against the item.",
@@ -73,8 +78,10 @@ HARD = Exercise(
         ),
         Mistake(
             "ties for free",
-            "A tied item counts as before x here: H(0) = 1 in the rank, too, so compare with ≥.",
+            "A tied item counts as before x here: H(0) = 1 in the rank, too, so compare with ≥ (topk and sort let some "
+            "of the tied items in).",
             lambda similarity, positive, k: hits(similarity, positive, k, ties=False) / positive.sum(),
+            also=(by_topk,),
         ),
         Mistake(
             "ranks from zero",
@@ -171,6 +178,15 @@ SOFT = Exercise(
             "a loss",
             "That is 1 minus the surrogate; the recall itself is asked for.",
             lambda **case: 1 - recall_surrogate(**case),
+        ),
+        Mistake(
+            "no temperature",
+            "One of the temperatures is not used: τ₁ divides in the outer sigmoid, τ₂ in the inner one.",
+            lambda **case: recall_surrogate(**case | {"tau_rank": 1.0}),
+            also=(
+                lambda **case: recall_surrogate(**case | {"tau_sim": 1.0}),
+                lambda **case: recall_surrogate(**case | {"tau_sim": 1.0, "tau_rank": 1.0}),
+            ),
         ),
         Mistake(
             "a sum",

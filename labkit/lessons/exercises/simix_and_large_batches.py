@@ -222,6 +222,11 @@ PASS = Exercise(
             lambda embeddings, gradient: (embeddings * gradient).sum(1).mean(),
         ),
         Mistake(
+            "a sum for each item",
+            "It is one number for each item; one number for all is asked for: sum over everything.",
+            lambda embeddings, gradient: (embeddings * gradient).sum(1),
+        ),
+        Mistake(
             "no gradient used",
             "The given gradient is not used: the sum alone sends a gradient of 1 everywhere.",
             lambda embeddings, gradient: embeddings.sum(),

@@ -47,6 +47,7 @@ SOFT_RANK = Exercise(
             "sign",
             "The sign is turned round: an item j counts as before i when s_j is larger than s_i.",
             lambda similarity, tau: 1 + before(-similarity, tau).sum(1),
+            also=(lambda similarity, tau: 1.5 + before(-similarity, tau).sum(1),),
         ),
         Mistake(
             "from zero",
@@ -156,6 +157,18 @@ SMOOTH_AP = Exercise(
             ),
         ),
         Mistake(
+            "no ones",
+            "The ones are missing above and below: the positive itself has a place in both counts.",
+            lambda similarity, positive, tau: (
+                1 - (parts(similarity, positive, tau)[0] / sum(parts(similarity, positive, tau))).mean()
+            ),
+        ),
+        Mistake(
+            "PNP",
+            "That is 1 − 1/(1 + R(i, S_N)), the loss PNP of lesson 6: here positives before i count above and below.",
+            lambda similarity, positive, tau: 1 - (1 / (1 + parts(similarity, positive, tau)[1])).mean(),
+        ),
+        Mistake(
             "negatives above",
             "The numerator counts negatives; it must count the positives before i.",
             lambda similarity, positive, tau: (
@@ -247,6 +260,11 @@ SHARE = Exercise(
             "value for slope",
             "It compares G, not its slope; the slope is G (1 − G) / τ.",
             lambda differences, tau, threshold: (torch.sigmoid(differences / tau) >= threshold).double().mean(),
+        ),
+        Mistake(
+            "within one temperature",
+            "It asks if a difference is below τ; ask for the slope, G (1 − G) / τ, and how it compares with 1/(4τ).",
+            lambda differences, tau, threshold: (differences.abs() <= tau).double().mean(),
         ),
         Mistake(
             "positive only",

@@ -50,6 +50,12 @@ def nearest(embeddings: Tensor) -> Tensor:
     return similarities(embeddings).argmax(1)
 
 
+def with_itself(embeddings: Tensor) -> Tensor:
+    """Nothing is masked: of two copies the first is found."""
+    unit = normalize(embeddings, dim=1)
+    return (unit @ unit.T).argmax(1)
+
+
 def by_dot_product(embeddings: Tensor) -> Tensor:
     """Without normalising."""
     return (embeddings @ embeddings.T).fill_diagonal_(OFF).argmax(1)
@@ -94,6 +100,7 @@ NEAREST = Exercise(
             "itself",
             "Every item finds itself: set its similarity with itself to −∞ first.",
             lambda embeddings: similarities(embeddings, 1.0001).argmax(1),
+            also=(with_itself,),
         ),
         Mistake(
             "not normalised",
@@ -176,6 +183,10 @@ RECALL = Exercise(
             "itself",
             "Every query finds itself and is right: take it out of its own gallery.",
             lambda embeddings, labels: torch.ones(()),
+            also=(
+                lambda embeddings, labels: of_found(with_itself(embeddings), labels),
+                lambda embeddings, labels: (labels[with_itself(embeddings)] == labels).double().mean(),
+            ),
         ),
         Mistake(
             "not normalised",
@@ -195,7 +206,7 @@ RECALL = Exercise(
         Mistake(
             "a count",
             "It is a count; a share is the count divided by how many queries there are.",
-            lambda embeddings, labels: hit(embeddings, labels)[has_positive(labels)].sum(),
+            lambda embeddings, labels: hit(embeddings, labels).sum(),
         ),
         Mistake(
             "per cent",

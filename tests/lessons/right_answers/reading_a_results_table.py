@@ -32,6 +32,10 @@ def interval_by_statistics(values):
     return center - t * error, center + t * error
 
 
+def interval_by_scipy(values):
+    return stats.t.interval(0.95, len(values) - 1, loc=np.mean(values), scale=stats.sem(values))
+
+
 def paired_loop(ours, baseline):
     return interval_by_hand([a - b for a, b in zip(ours, baseline)])
 
@@ -52,6 +56,11 @@ RIGHT = {
         lambda old, new: (1 - new / old) * 100,
         lambda old, new: torch.tensor(100.0 * (old - new) / old),
     ],
-    "t_interval": [interval_by_hand, interval_with_torch, interval_by_statistics],
-    "paired_interval": [paired_loop, paired_numpy, paired_torch],
+    "t_interval": [interval_by_hand, interval_with_torch, interval_by_statistics, interval_by_scipy],
+    "paired_interval": [
+        paired_loop,
+        paired_numpy,
+        paired_torch,
+        lambda ours, baseline: interval_by_scipy(np.subtract(ours, baseline)),
+    ],
 }
