@@ -60,7 +60,7 @@ from labkit import check
 #
 # `similarity` (n, n) holds a similarity for every two items, `labels` (n,) their classes. Every item is a query, the
 # other $n - 1$ items are its gallery. Return a tensor (n, n − 1): row $q$ is the ranked list of query $q$, most similar
-# item first, with 1 where the item has the query's label and 0 elsewhere.
+# item first, with 1 where the item has the query's label and 0 elsewhere. `similarity` need not be symmetric.
 #
 # - The query is not in its own list. Do not rely on its place: the similarity may be a dot product of vectors of
 #   different length, or minus a distance, and another item may be an exact copy of the query.

@@ -1,13 +1,18 @@
 """The six assignments: references pass, right answers in other styles pass, every wrong one fails with its own hint."""
 
+import math
 import runpy
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
 from labkit.assignments import NAMES, load
+from labkit.classroom.folder import MASTERS
+from labkit.classroom.release import version
 from labkit.grading.grade import expected, scored
 from labkit.lessons.diagnosis import verdict
 from labkit.lessons.exercise import Row, outcome, same
@@ -106,3 +111,48 @@ def test_right_answers_in_other_styles_get_all_points(name, answer):
         torch.manual_seed(seed)
         mark = judge(QUESTIONS[name], answer, seed)
         assert mark.score == mark.points, mark
+
+
+WRONG = {
+    (path.stem, name): answers
+    for path in sorted((Path(__file__).parent / "wrong_answers").glob("*.py"))
+    for name, answers in runpy.run_path(str(path))["WRONG"].items()
+}
+LET_PASS = 0.02  # of the wrong answers that were written before the cases were looked at
+
+
+@cache
+def solutions(topic):
+    """The text of every model answer of an assignment."""
+    name = next(name for name in NAMES if NAMES[name] == topic)
+    made = version(MASTERS / f"{name}.py", load(name), "solution")
+    names = {question.name for question in load(name).questions}
+    return {cell.id: cell.source for cell in made.cells if cell.id in names}
+
+
+def answer_from(topic, name, change):
+    """A function: the solution with some text replaced, or the text of another one."""
+    source = change
+    if not isinstance(change, str):
+        source = solutions(topic)[name]
+        for old, new in zip(change[::2], change[1::2], strict=True):
+            assert old in source, f"{name}: {old!r} is not in the solution any more"
+            source = source.replace(old, new)
+    space = {"math": math, "np": np, "torch": torch, "Tensor": torch.Tensor}
+    for text in [*solutions(topic).values(), source]:
+        exec(text, space)
+    return space[name]
+
+
+def test_wrong_answers_written_without_the_cases_are_caught():
+    assert {name for _, name in WRONG} == QUESTIONS.keys()
+    assert all(len(answers) >= 10 for answers in WRONG.values())
+    tried, passed = 0, []
+    for (topic, name), answers in WRONG.items():
+        for what, change in answers.items():
+            for seed in range(2):
+                tried += 1
+                mark = judge(QUESTIONS[name], answer_from(topic, name, change), seed)
+                if mark.score == mark.points:
+                    passed.append(f"{name}: {what} (seed {seed})")
+    assert len(passed) <= LET_PASS * tried, passed

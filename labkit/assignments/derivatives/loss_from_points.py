@@ -30,7 +30,7 @@ def public_cases() -> list[Case]:
 
 
 def hidden_cases(rng: torch.Generator) -> list[Case]:
-    """Random tables, many and few points, far beyond them; no negative before anyone, one count."""
+    """Random tables, many and few points, far beyond them, a peak between steps; nobody before, one count."""
 
     def points(m: int, start: float) -> Tensor:
         steps = 0.5 + 2 * uniform(rng, m)
@@ -42,6 +42,8 @@ def hidden_cases(rng: torch.Generator) -> list[Case]:
     def counts(n: int, largest: float) -> Tensor:
         return largest * uniform(rng, n)
 
+    far, width = number(rng, 900.0, 1200.0), number(rng, 0.005, 0.02)
+    peak = table((0, 0.2), (far, 0.2), (far + width, 60.0), (far + 2 * width, 0.2), (6000, 0.3))
     several = points(whole(rng, 4, 7), 0.0)
     return [
         Case("hidden: several points", {"R": counts(8, float(several[-1, 0])), "points": several}),
@@ -50,6 +52,8 @@ def hidden_cases(rng: torch.Generator) -> list[Case]:
         Case("hidden: a late start", {"R": counts(8, 9.0), "points": points(4, number(rng, 0.5, 1.5))}),
         Case("hidden: before the first", {"R": counts(3, 0.4), "points": points(3, 0.5)}),
         Case("hidden: at the points", {"R": several[:, 0].clone(), "points": several}, edge=True),
+        # steps that are even a little coarser than the peak miss it
+        Case("hidden: a narrow peak far out", {"R": 2000 + counts(4, 3000.0), "points": peak}, edge=True),
         Case("hidden: zero only", {"R": numbers(0.0), "points": points(3, 0.0)}, edge=True),
     ]
 

@@ -36,7 +36,7 @@ def public_cases() -> list[Case]:
 
 
 def hidden_cases(rng: torch.Generator) -> list[Case]:
-    """Random grades, few and many ties, a k beyond the list, grades 0 and 1 only, one relevant item."""
+    """Random grades, few and many ties, near ties, a k beyond the list, grades 0 and 1 only, one relevant item."""
     found = []
     # with k = 2 the tie at the top reaches beyond the cut-off
     for label, levels, k in (("few ties", 12, 2), ("many ties", 4, whole(rng, 3, 5)), ("hardly any tie", 1000, 4)):
@@ -50,9 +50,11 @@ def hidden_cases(rng: torch.Generator) -> list[Case]:
         found.append(Case(f"hidden: {label}", arguments))
     similarity = torch.randint(0, 3, (10,), generator=rng).double()
     binary = torch.tensor([1.0, 0, 0, 1, 0, 1, 0, 0, 0, 1], dtype=torch.float64)[torch.randperm(10, generator=rng)]
+    nearly = 0.3 + 1e-6 * torch.randperm(n, generator=rng).double()
     found += [
         Case("hidden: 0 and 1 only", {"similarity": similarity, "grade": binary, "k": whole(rng, 3, 6)}),
         Case("hidden: k beyond the list", graded(similarity[:5].tolist(), [0, 1, 2, 0, 3], 20), edge=True),
+        Case("hidden: nearly tied", {"similarity": nearly, "grade": grade, "k": whole(rng, 3, 5)}, edge=True),
         Case("hidden: all tied", graded([0.0] * 6, [0, 3, 0, 1, 0, 0], whole(rng, 1, 4)), edge=True),
         Case("hidden: one relevant item, last", graded([0, 1, 2, 3, 4], [2, 0, 0, 0, 0], 3), edge=True),
     ]

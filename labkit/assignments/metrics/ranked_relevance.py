@@ -42,13 +42,15 @@ def public_cases() -> list[Case]:
 
 
 def hidden_cases(rng: torch.Generator) -> list[Case]:
-    """Random sizes and labels, dot products, negative similarities, many ties, copies, one class, two items."""
+    """Random sizes and labels, dot products, distances, rows unlike columns, ties and near ties, copies, one class."""
     n = whole(rng, 8, 13)
     vectors = normal(rng, n, 3)
     vectors = vectors * (0.2 + 3 * uniform(rng, n, 1))
     labels = shuffled(rng, [0, 1, 2, 2, *[whole(rng, 0, 3) for _ in range(n - 4)]]) * 5 + 3
     coarse = torch.randint(0, 3, (12, 12), generator=rng).double() / 4
     coarse = torch.triu(coarse) + torch.triu(coarse, 1).T
+    nearly = coarse + 1e-6 * uniform(rng, 12, 12)
+    far = torch.cdist(vectors, vectors) + 1 - torch.eye(n, dtype=torch.float64)
     twice = cosines(rng, 5, 4).fill_diagonal_(1.0)[:, [0, 0, 1, 2, 3, 4]][[0, 0, 1, 2, 3, 4]]
     in_pairs = shuffled(rng, [0, 1, 2, 3, 4] * 2)
     return [
@@ -56,6 +58,9 @@ def hidden_cases(rng: torch.Generator) -> list[Case]:
         Case("hidden: dot products", {"similarity": vectors @ vectors.T, "labels": labels}),
         Case("hidden: minus distances", {"similarity": -torch.cdist(vectors, vectors), "labels": labels}),
         Case("hidden: every class has two", {"similarity": cosines(rng, 10, 3), "labels": in_pairs}),
+        Case("hidden: not symmetric", {"similarity": uniform(rng, n, n, low=-1), "labels": labels}),
+        Case("hidden: minus large distances", {"similarity": -1e3 * far, "labels": labels}, edge=True),
+        Case("hidden: nearly ties", {"similarity": nearly, "labels": shuffled(rng, [0, 1, 2] * 4)}, edge=True),
         Case("hidden: many ties", {"similarity": coarse, "labels": shuffled(rng, [0, 1, 2] * 4)}, edge=True),
         Case("hidden: a copy", {"similarity": twice, "labels": torch.tensor([0, 1, 1, 0, 0, 1])}, edge=True),
         Case("hidden: one class", {"similarity": cosines(rng, 5, 2), "labels": torch.full((5,), 3)}, edge=True),

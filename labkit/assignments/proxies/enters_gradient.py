@@ -36,6 +36,8 @@ def hidden_cases(rng: torch.Generator) -> list[Case]:
         Case("mpa, all of one class", {"labels": one + 1, "num_classes": 3, "loss": "mpa"}),
         Case("mpa-dw, all of one class", {"labels": one + 1, "num_classes": 3, "loss": "mpa-dw"}),
         Case("proxy-nca, two classes", {"labels": y, "num_classes": 2, "loss": "proxy-nca"}, edge=True),
+        Case("mpa-dw, two classes", {"labels": y, "num_classes": 2, "loss": "mpa-dw"}, edge=True),
+        Case("mpa-ap, one class", {"labels": one, "num_classes": 1, "loss": "mpa-ap"}, edge=True),
         Case("soft-triple, one class", {"labels": one, "num_classes": 1, "loss": "soft-triple"}, edge=True),
     ]
 

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from labkit.assignments.assignment import Question
 from labkit.assignments.proxies.mpa_weights import mpa_weights, own_places, some_similarities
-from labkit.lessons.draw import seeded, whole
+from labkit.lessons.draw import seeded, uniform, whole
 from labkit.lessons.exercise import Answer, Case, Exercise, Mistake
 
 TASK = (
@@ -39,11 +39,13 @@ def hidden_cases(rng: torch.Generator) -> list[Case]:
         cases.append(Case(f"{N} samples, {C} classes, K = {K}, γ = {gamma}", told))
     S, y = some_similarities(rng, 6, 4, 1), torch.randint(4, (6,), generator=rng)
     base = {"labels": y, "alpha": 4.0, "delta": 0.1, "gamma": 0.2}
+    drawn = uniform(rng, 6, 4, 3)
     at_rest = torch.where(own_places(S[:, :, 0], y)[..., None], 0.8, -0.8).repeat(1, 1, 3).double()
     return [
         *cases,
         Case("one proxy per class", {**base, "similarity": S}),
         Case("five equal proxies", {**base, "similarity": S.repeat(1, 1, 5)}),
+        Case("a batch nearly at rest", {**base, "similarity": at_rest + 0.1 * drawn, "alpha": 30.0}, edge=True),
         Case("a batch at rest", {**base, "similarity": at_rest, "alpha": 3000.0}, edge=True),
     ]
 

@@ -28,7 +28,7 @@ def public_cases() -> list[Case]:
 
 
 def hidden_cases(rng: torch.Generator) -> list[Case]:
-    """Random items, few and many, strict and generous errors, ties, a single item."""
+    """Random items, few and many, strict and generous errors, the boundary, ties and near ties, a single item."""
 
     def items(n: int) -> Tensor:
         step = 1.7 / n
@@ -42,6 +42,8 @@ def hidden_cases(rng: torch.Generator) -> list[Case]:
         return values[[a, *rest, b]]
 
     many = items(whole(rng, 10, 15))
+    four = items(4)
+    tied, close = torch.cat([four, four[:1]]), torch.cat([four, four[:1] + number(rng, 5e-5, 8e-5)])
     return [
         Case("hidden: many items", {"similarity": many, "error": number(rng, 0.2, 0.6)}),
         Case("hidden: strict", {"similarity": items(whole(rng, 5, 9)), "error": number(rng, 0.001, 0.01)}),
@@ -49,6 +51,10 @@ def hidden_cases(rng: torch.Generator) -> list[Case]:
         Case("hidden: two items", {"similarity": items(2), "error": number(rng, 0.01, 0.3)}),
         Case("hidden: generous", {"similarity": items(4), "error": number(rng, 1.6, 9.0)}, edge=True),
         Case("hidden: ties", {"similarity": torch.cat([many, many[:2]]), "error": 0.3}, edge=True),
+        Case("hidden: a tie, but generous", {"similarity": tied, "error": number(rng, 2.1, 4.0)}, edge=True),
+        Case("hidden: at the boundary", {"similarity": items(5), "error": 2.0}, edge=True),
+        Case("hidden: a tie at the boundary", {"similarity": tied, "error": 2.0}, edge=True),
+        Case("hidden: nearly tied", {"similarity": close, "error": 1.9}, edge=True),
         Case("hidden: one item", {"similarity": items(1), "error": 0.1}, edge=True),
     ]
 

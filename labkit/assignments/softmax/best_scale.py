@@ -49,6 +49,7 @@ def hidden_cases(rng: torch.Generator) -> list[Case]:
         told = f"{N} samples, {C} classes, own cosines about {middle}"
         cases.append(Case(told, some_cosines(rng, N, C, middle, noise) | {"most": 200.0}))
     batch = some_cosines(rng, 12, 4, 0.3, 0.1)
+    small = some_cosines(rng, 40, 5, 0.4, 0.35)
     own = one_hot(batch["labels"], 4).bool()
     right = torch.where(own, 0.9, batch["cosine"].clamp(-0.8, 0.8))
     wrong = torch.where(own, -0.9, batch["cosine"].clamp(-0.8, 0.8))
@@ -56,6 +57,7 @@ def hidden_cases(rng: torch.Generator) -> list[Case]:
         *cases,
         Case("12 samples, all right", {"cosine": right, "labels": batch["labels"], "most": 30.0}, edge=True),
         Case("12 samples, all wrong", {"cosine": wrong, "labels": batch["labels"], "most": 64.0}, edge=True),
+        Case("a best above 100", {**small, "cosine": small["cosine"] / 50, "most": 3000.0}, edge=True),
         Case("best beyond the largest", some_cosines(rng, 30, 4) | {"most": 0.5}, edge=True),
     ]
 

@@ -11,7 +11,7 @@ from torch.nn.functional import cross_entropy, one_hot, softplus
 
 from labkit.assignments.assignment import Question
 from labkit.assignments.softmax.sgsl_gradient import cosines, others_share
-from labkit.lessons.draw import normal, number, seeded, whole
+from labkit.lessons.draw import normal, number, seeded, uniform, whole
 from labkit.lessons.exercise import Answer, Case, Exercise, Mistake
 
 TASK = "Softmax with label smoothing plus β times SGSL, which joins once the mean softmax loss is below the gate."
@@ -44,7 +44,7 @@ def public_cases() -> list[Case]:
 
 
 def hidden_cases(rng: torch.Generator) -> list[Case]:
-    """Random batches on both sides of the gate, two classes, an infinite gate, one that cannot open."""
+    """Random batches on both sides of the gate and at it, two classes, an infinite gate, one that cannot open."""
     cases = []
     for above, was_open in ((True, False), (True, True), (False, False), (False, True)):
         batch = easy_features(rng, whole(rng, 4, 8), whole(rng, 3, 6), whole(rng, 3, 5), number(rng, 0.3, 0.8))
@@ -55,12 +55,16 @@ def hidden_cases(rng: torch.Generator) -> list[Case]:
         cases.append(Case(told, batch | more))
     two = easy_features(rng, 5, 2, 3, 0.5)
     many = easy_features(rng, 6, 4, 3, 0.6)
+    sure = {"embeddings": 50.0 * torch.eye(3, dtype=torch.float64), "labels": torch.arange(3)}
+    sure["weight"] = 20 * torch.eye(3, dtype=torch.float64) + uniform(rng, 3, 3)
     between_both = (mean_loss(many, 0.0) + mean_loss(many, 0.3)) / 2
     base = {"gamma": 20.0, "beta": 0.5, "epsilon": 0.2, "was_open": False}
     return [
         *cases,
         Case("between smoothed and plain loss", {**many, **base, "epsilon": 0.3, "gate": between_both}),
         Case("two classes", {**two, **base, "gate": mean_loss(two, 0.2) + 0.1}),
+        # e^−1000 is 0, so the softmax loss is exactly 0 however it is computed: not below the gate
+        Case("a loss exactly at the gate", {**sure, **base, "epsilon": 0.0, "gate": 0.0}, edge=True),
         Case("a gate at infinity", {**many, **base, "gate": math.inf}, edge=True),
         Case("a gate at 0, no smoothing", {**many, **base, "epsilon": 0.0, "gate": 0.0}, edge=True),
     ]

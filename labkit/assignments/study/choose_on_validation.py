@@ -43,7 +43,7 @@ def public_cases() -> list[Case]:
 
 
 def hidden_cases(rng: torch.Generator) -> list[Case]:
-    """Random sizes; failed runs, ties, one seed."""
+    """Random sizes; failed runs, ties and near ties, negative values, one seed."""
     cases = []
     for number in range(4):
         G, S, steps = whole(rng, 3, 6), whole(rng, 3, 5), whole(rng, 6, 10)
@@ -53,12 +53,22 @@ def hidden_cases(rng: torch.Generator) -> list[Case]:
     failed["validation"][2, [0, 2]] += 0.5
     late["validation"][:, 1, 4:] = late["test"][:, 1, 4:] = math.nan
     tie["validation"][1, :, 1] = tie["validation"][1, :, 4] = tie["validation"][2, :, 0] = 0.9375
+    near, negative, unseen = curves_of(rng, 3, 3, 4), curves_of(rng, 3, 3, 5), curves_of(rng, 3, 3, 5)
+    near["validation"][0, :, 1], near["validation"][2, :, 3] = 0.9375, 0.9375 + 2e-5
+    top = max(float(values.max()) for values in negative.values())
+    negative = {split: values - top - 0.01 for split, values in negative.items()}
+    negative["validation"][0, 1] = negative["test"][0, 1] = math.nan
+    unseen["validation"][1, 2, 2] = math.nan
+    unseen["test"][1, :, 2] = unseen["test"].max() + 0.01
     return [
         *cases,
         Case("one seed", curves_of(rng, 3, 1, 5)),
         Case("a run has failed from the start", failed, edge=True),
         Case("a seed has failed half-way", late, edge=True),
         Case("ties", tie, edge=True),
+        Case("near ties", near, edge=True),
+        Case("negative values, a run has failed", negative, edge=True),
+        Case("only validation has failed", unseen, edge=True),
     ]
 
 
