@@ -2,6 +2,7 @@
 
 from labkit.losses import functional
 from labkit.losses.catalog import CATALOG, Card
+from labkit.losses.distributed import distributed
 from labkit.losses.modules.pair import (
     Contrastive,
     LiftedStructure,
@@ -57,6 +58,7 @@ __all__ = [
     "SoftTriple",
     "Softmax",
     "Triplet",
+    "distributed",
     "from_derivative",
     "functional",
 ]

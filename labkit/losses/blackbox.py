@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from labkit.losses._common import refuse_second_derivative
-from labkit.losses.options import Convention, NotNegative, Positive, RankWeight, Reduction, checked
+from labkit.losses.options import Convention, NotNegative, Positive, RankWeight, Reduction, checked, needs_positives
 from labkit.losses.pairs import PairParts, Relations, pair_loss
 from labkit.losses.ranking import mean_over_positives
 
@@ -64,6 +64,7 @@ def ranked(S: Tensor, relations: Relations, lam: float, margin: float, official:
 
 
 @checked
+@needs_positives
 def blackbox_ap(
     embeddings: Tensor,
     labels: Tensor,
@@ -91,6 +92,7 @@ def blackbox_ap(
 
 
 @checked
+@needs_positives
 def blackbox_recall(
     embeddings: Tensor,
     labels: Tensor,

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from labkit.losses.options import Count, Method, Positive, Reduction, checked
+from labkit.losses.options import Count, Method, Positive, Reduction, checked, needs_positives
 from labkit.losses.ranking import CHUNK, RankingParts, mean_over_positives, ranking_loss
 from labkit.losses.softcount import Rules
 
@@ -128,6 +128,7 @@ def loss_and_derivative(g: Derivative | Sequence[tuple[float, float]]) -> tuple[
 
 
 @checked
+@needs_positives
 def loss_of_value(
     embeddings: Tensor,
     labels: Tensor,

@@ -2,11 +2,12 @@
 
 from torch import Tensor
 
-from labkit.losses.options import Positive, Reduction, checked
+from labkit.losses.options import Positive, Reduction, checked, needs_positives
 from labkit.losses.pairs import PairParts, Relations, pair_loss
 
 
 @checked
+@needs_positives
 def margin_loss(
     embeddings: Tensor,
     labels: Tensor,

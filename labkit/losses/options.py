@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from labkit.base.checks import check_choice, check_count, check_ks, check_not_negative, check_positive
+from labkit.base.tensors import working_precision
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -83,9 +84,10 @@ Negatives = Annotated[str, one_of("all", "pairs")]
 Space = Annotated[str, one_of("embedding", "similarity")]
 Convention = Annotated[str, one_of("paper", "official")]
 Reduction = Annotated[str, one_of("mean", "sum", "none")]
+Empty = Annotated[str, one_of("error", "zero")]
 Method = Annotated[str, one_of("auto", "plain", "streamed", "dense")]
 # what says how to compute, not what: a Module takes it by name only
-BY_NAME = (ContrastiveForm, RankWeight, Negatives, Space, Convention, Reduction, Method, Count)
+BY_NAME = (Empty, ContrastiveForm, RankWeight, Negatives, Space, Convention, Reduction, Method, Count)
 
 
 def bounds_of(function: Callable[..., object]) -> dict[str, Bound]:
@@ -107,6 +109,36 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
             return outside_inference_mode(function, *args, **options)
         return function(*args, **options)
 
+    return call
+
+
+class NoPositives(ValueError):
+    """No query of a batch has a positive."""
+
+
+def needs_positives(function: Callable[P, Tensor | tuple[Tensor, R]]) -> Callable[P, Tensor | tuple[Tensor, R]]:
+    """The function with one option more, `empty`: a batch in which no query has a positive is an error, or loss 0.
+
+    The 0 has a graph, so that a training loop goes on: its gradient is 0 everywhere. It has no parts.
+    """
+
+    @wraps(function)
+    def call(*args: P.args, **options: P.kwargs) -> Tensor | tuple[Tensor, R]:
+        empty = options.pop("empty", "error")
+        try:
+            return function(*args, **options)
+        except NoPositives:
+            if empty == "error" or options.get("return_parts"):
+                raise
+            embeddings = args[0] if args else options["embeddings"]
+            assert isinstance(embeddings, Tensor)
+            nothing = 0 * working_precision(embeddings).sum(1)
+            return nothing if options.get("reduction") == "none" else nothing.sum()
+
+    known = inspect.signature(function)
+    option = inspect.Parameter("empty", inspect.Parameter.KEYWORD_ONLY, default="error", annotation=Empty)
+    call.__signature__ = known.replace(parameters=[*known.parameters.values(), option])  # type: ignore[attr-defined]
+    call.__annotations__ = function.__annotations__ | {"empty": Empty}
     return call
 
 

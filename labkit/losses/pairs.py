@@ -17,7 +17,15 @@ from torch.nn import functional as F
 
 from labkit.base.tensors import autocast_off, check_float_matrix, check_labels, has_values, unit_rows, working_precision
 from labkit.losses._common import distances, log1p_sum_exp, reduce
-from labkit.losses.options import ContrastiveForm, NotNegative, NotNegativeOrNone, Positive, Reduction, checked
+from labkit.losses.options import (
+    ContrastiveForm,
+    NotNegative,
+    NotNegativeOrNone,
+    Positive,
+    Reduction,
+    checked,
+    needs_positives,
+)
 from labkit.losses.ranking import mean_over_positives, sorted_with_positives, unsort
 from labkit.losses.softcount import SortedBatch, chunks, own_class
 
@@ -109,6 +117,7 @@ def parts_of(e: Tensor, relations: Relations, shares: Shares, on_distances: bool
 
 
 @checked
+@needs_positives
 def contrastive(
     embeddings: Tensor,
     labels: Tensor,
@@ -161,6 +170,7 @@ def triplet_shares(D: Tensor, relations: Relations, penalty: Callable[[Tensor], 
 
 
 @checked
+@needs_positives
 def triplet(
     embeddings: Tensor,
     labels: Tensor,
@@ -182,6 +192,7 @@ def triplet(
 
 
 @checked
+@needs_positives
 def soft_margin_triplet(
     embeddings: Tensor,
     labels: Tensor,
@@ -204,6 +215,7 @@ def soft_margin_triplet(
 
 
 @checked
+@needs_positives
 def lifted_structure(
     embeddings: Tensor,
     labels: Tensor,
@@ -227,6 +239,7 @@ def lifted_structure(
 
 
 @checked
+@needs_positives
 def ranked_list(
     embeddings: Tensor,
     labels: Tensor,
@@ -265,6 +278,7 @@ def check_radius(margin: float, alpha: float) -> None:
 
 
 @checked
+@needs_positives
 def multi_similarity(
     embeddings: Tensor,
     labels: Tensor,

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from labkit.losses.options import Convention, Count, Method, PnpVariant, Positive, Reduction, checked
+from labkit.losses.options import Convention, Count, Method, PnpVariant, Positive, Reduction, checked, needs_positives
 from labkit.losses.ranking import CHUNK, RankingParts, mean_over_positives, ranking_loss
 from labkit.losses.softcount import Head, Rules
 
@@ -46,6 +46,7 @@ def pnp_derivative(R: Tensor, variant: PnpVariant, alpha: Positive = ALPHA, b: P
 
 
 @checked
+@needs_positives
 def pnp(
     embeddings: Tensor,
     labels: Tensor,
@@ -82,6 +83,7 @@ def smooth_ap_head(R_neg: Tensor, R_pos: Tensor, is_target: Tensor) -> Tensor:
 
 
 @checked
+@needs_positives
 def smooth_ap(
     embeddings: Tensor,
     labels: Tensor,

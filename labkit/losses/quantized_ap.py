@@ -13,7 +13,7 @@ own second half only in the second bin.
 import torch
 from torch import Tensor
 
-from labkit.losses.options import Convention, Count, Reduction, checked
+from labkit.losses.options import Convention, Count, Reduction, checked, needs_positives
 from labkit.losses.pairs import PairParts, Relations, pair_loss
 
 
@@ -38,6 +38,7 @@ def average_precision_losses(S: Tensor, relations: Relations, bins: int, low: fl
 
 
 @checked
+@needs_positives
 def fast_ap(
     embeddings: Tensor,
     labels: Tensor,
@@ -55,6 +56,7 @@ def fast_ap(
 
 
 @checked
+@needs_positives
 def listwise_ap(
     embeddings: Tensor,
     labels: Tensor,

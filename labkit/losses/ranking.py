@@ -14,6 +14,7 @@ from torch import Tensor
 
 from labkit.base.tensors import autocast_off, check_float_matrix, check_labels, has_values, unit_rows, working_precision
 from labkit.losses._common import reduce, refuse_second_derivative
+from labkit.losses.options import NoPositives
 from labkit.losses.softcount import (
     Head,
     Rules,
@@ -111,7 +112,7 @@ def sorted_with_positives(labels: Tensor, device: torch.device) -> SortedBatch:
     """The sorted batch; an error if no query has a positive."""
     batch = sort_batch(labels, device)
     if not batch.sizes:
-        raise ValueError("labels: no query has a positive (every class has a single member in this batch)")
+        raise NoPositives("labels: no query has a positive (every class has a single member in this batch)")
     return batch
 
 
@@ -129,7 +130,7 @@ def dense_losses(similarities: Tensor, labels: Tensor, head: Head, rules: Rules)
     is_target, r_neg, r_pos = dense_counts(similarities, labels, rules)
     counted = is_target.any(-1)
     if has_values(counted) and not bool(counted.any()):
-        raise ValueError("labels: no query has a positive (every class has a single member in this batch)")
+        raise NoPositives("labels: no query has a positive (every class has a single member in this batch)")
     return torch.where(counted, head(r_neg, r_pos, is_target), torch.zeros_like(r_neg[:, 0])), counted.sum()
 
 

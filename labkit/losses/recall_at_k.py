@@ -18,6 +18,7 @@ from labkit.losses.options import (
     Switch,
     Temperatures,
     checked,
+    needs_positives,
 )
 from labkit.losses.ranking import (
     CHUNK,
@@ -31,6 +32,7 @@ from labkit.losses.softcount import Head, Rules
 
 
 @checked
+@needs_positives
 def recall_at_k(
     embeddings: Tensor,
     labels: Tensor,

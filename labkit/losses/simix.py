@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from labkit.losses.options import NoPositives
 from labkit.losses.softcount import sort_batch
 
 
@@ -40,7 +41,7 @@ def draw_pairs(labels: Tensor, generator: torch.Generator | None, device: torch.
         first.append(members[:, i].flatten())
         second.append(members[:, j].flatten())
     if not first:
-        raise ValueError("labels: no class has two members, so there is nothing to mix")
+        raise NoPositives("labels: no class has two members, so there is nothing to mix")
     source = generator.device if generator is not None else device
     x, z = torch.cat(first), torch.cat(second)
     a = torch.rand(len(x), generator=generator, device=source, dtype=dtype)

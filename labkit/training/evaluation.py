@@ -7,10 +7,10 @@ import torch
 from torch import Tensor, nn
 
 from labkit import metrics
+from labkit.base.processes import gather_rows, is_distributed
 from labkit.data.dataset import Dataset, Splits
 from labkit.training.config import ACROSS, WHILE_TRAINING, Config
 from labkit.training.devices import autocast
-from labkit.training.distributed import gather_rows, is_distributed
 from labkit.training.inputs import evaluation_batches
 from labkit.training.state import State
 

@@ -17,8 +17,9 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.parallel import DistributedDataParallel
 
 from labkit.base.checks import check_choice
+from labkit.base.processes import gather_rows, is_distributed
 from labkit.base.tensors import autocast_off, has_values
-from labkit.training.distributed import gather_rows, is_distributed, world_size
+from labkit.training.distributed import world_size
 
 BATCH_NORM = ("refuse", "freeze", "micro")
 

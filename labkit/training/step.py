@@ -8,11 +8,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import clip_grad_norm_
 
+from labkit.base.processes import gather_rows
 from labkit.base.tensors import autocast_off
 from labkit.data.samplers import key
 from labkit.training.config import Config
 from labkit.training.devices import autocast, seed_random
-from labkit.training.distributed import average_gradients, gather_rows, rank, world_size
+from labkit.training.distributed import average_gradients, rank, world_size
 from labkit.training.inputs import Batch
 from labkit.training.large_batch import large_batch_step
 from labkit.training.state import State

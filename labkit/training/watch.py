@@ -11,7 +11,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-from labkit.training.distributed import is_distributed
+from labkit.base.processes import is_distributed
 from labkit.training.state import State
 
 

@@ -336,6 +336,33 @@ def test_bad_input_is_named(card, options):
                 loss(rows(n), torch.arange(n))
 
 
+@all_forms
+def test_a_batch_without_positives_is_zero_with_a_graph_on_request(card, options):
+    if card.family not in RANKED:
+        return  # they need none
+    for reduction, shape in (("mean", ()), ("sum", ()), ("none", (4,))):
+        loss, x = build(card, empty="zero", reduction=reduction, **options), GOOD.clone().requires_grad_()
+        found = loss(x, torch.arange(4))
+        found.sum().backward()
+        assert found.shape == shape
+        assert not found.any()
+        assert torch.equal(x.grad, torch.zeros_like(x))
+        assert torch.equal(
+            value(loss, GOOD, GOOD_LABELS), value(build(card, reduction=reduction, **options), GOOD, GOOD_LABELS)
+        )
+    with pytest.raises(ValueError, match="^labels: no "):
+        loss(x, torch.arange(4), return_parts=True)
+
+
+@all_cards
+def test_what_comes_after_labels_has_a_name(card):
+    loss = build(card)
+    with pytest.raises(TypeError, match="positional"):
+        loss(GOOD, GOOD_LABELS, (torch.tensor([0]), torch.tensor([1]), torch.tensor([2])))
+    with pytest.raises(ValueError, match="^indices_tuple"):
+        loss(GOOD, GOOD_LABELS, indices_tuple=(torch.tensor([0]), torch.tensor([1]), torch.tensor([2])))
+
+
 NO_NUMBERS = (math.nan, "1", True)
 BAD_VALUES = {  # by the words of an option's bound
     "above 0": (*NO_NUMBERS, -1.0, 0.0, math.inf, None),

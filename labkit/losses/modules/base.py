@@ -39,8 +39,11 @@ class Loss(nn.Module):
         for name, bound in bounds_of(self.function).items():
             bound.check(name, self.options[name])
 
-    def forward(self, embeddings: Tensor, labels: Tensor, return_parts: bool = False) -> Result:
-        """(B, D), (B,) -> scalar, or with its parts."""
+    def forward(
+        self, embeddings: Tensor, labels: Tensor, *, return_parts: bool = False, indices_tuple: object = None
+    ) -> Result:
+        """(B, D), (B,) -> scalar, or with its parts; all else by name."""
+        refuse_mined_pairs(indices_tuple)
         return self.function(embeddings, labels, return_parts=return_parts, **self.extras(), **self.options)
 
     def extras(self) -> dict[str, Any]:
@@ -50,6 +53,15 @@ class Loss(nn.Module):
     def extra_repr(self) -> str:
         """The options, as written in a call."""
         return ", ".join(f"{name}={value!r}" for name, value in self.options.items())
+
+
+def refuse_mined_pairs(indices_tuple: object) -> None:
+    """What pytorch-metric-learning's losses take from its miners; passed over in silence, it would be another loss."""
+    if indices_tuple is not None:
+        raise ValueError(
+            "indices_tuple: labkit's losses use all pairs of the batch and mine by themselves where their paper does "
+            "(multi-similarity's epsilon); leave it out"
+        )
 
 
 def directions(*shape: int) -> nn.Parameter:

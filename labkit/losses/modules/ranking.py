@@ -8,7 +8,7 @@ from torch import Tensor
 
 from labkit.losses import blackbox, pnp, quantized_ap
 from labkit.losses.derivative import Derivative, loss_and_derivative, loss_of_value
-from labkit.losses.modules.base import Loss, Result
+from labkit.losses.modules.base import Loss, Result, refuse_mined_pairs
 from labkit.losses.recall_at_k import recall_at_k, temperature_of_each
 
 GivenDerivative = Derivative | Sequence[tuple[float, float]]
@@ -40,10 +40,13 @@ class RecallAtK(Loss):
         self,
         embeddings: Tensor,
         labels: Tensor,
+        *,
         return_parts: bool = False,
+        indices_tuple: object = None,
         generator: torch.Generator | None = None,
     ) -> Result:
         """(B, D), (B,) -> scalar, or with its parts; generator: source of SiMix's mixing weights."""
+        refuse_mined_pairs(indices_tuple)
         return recall_at_k(embeddings, labels, return_parts=return_parts, generator=generator, **self.options)
 
 
