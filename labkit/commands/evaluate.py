@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from labkit.base.paths import OWN, RECORDED
 
@@ -60,14 +60,13 @@ Sides = tuple["Tensor", "Tensor", "Tensor | None", "Tensor | None"]
 def read_file(path: Path) -> Sides:
     """Embeddings and labels of a file; gallery and gallery_labels if it has them."""
     import numpy as np
-    import torch
 
     if not path.exists():
         raise ValueError(f"no file {path}")
     if path.suffix == ".npz":
         with np.load(path, allow_pickle=False) as file:
             found = {name: file[name] for name in file.files}
-        arrays = {name: torch.from_numpy(array) for name, array in numbered(found).items()}
+        arrays = found
     else:
         from safetensors import SafetensorError
         from safetensors.torch import load_file
@@ -79,19 +78,6 @@ def read_file(path: Path) -> Sides:
     if not {"embeddings", "labels"} <= arrays.keys():
         raise ValueError(f"{path} must hold embeddings and labels; it holds {', '.join(sorted(arrays)) or 'nothing'}")
     return arrays["embeddings"], arrays["labels"], arrays.get("gallery"), arrays.get("gallery_labels")
-
-
-def numbered(arrays: dict[str, Any]) -> dict[str, Any]:
-    """The same arrays, with numbers for labels that are names."""
-    import numpy as np
-
-    named = [name for name in ("labels", "gallery_labels") if name in arrays and arrays[name].dtype.kind in "US"]
-    if not named:
-        return arrays
-    together = np.concatenate([arrays[name] for name in named])  # the same name has the same number in both
-    numbers = np.unique(together, return_inverse=True)[1]
-    parts = np.split(numbers, np.cumsum([len(arrays[name]) for name in named])[:-1])
-    return arrays | dict(zip(named, parts))
 
 
 def embed_run(run: Run, args: argparse.Namespace) -> Sides:

@@ -12,6 +12,7 @@ from labkit.metrics.clusters import cluster_metrics
 from labkit.metrics.clusters import nmi as clustering_nmi
 from labkit.metrics.counter import choose_engine
 from labkit.metrics.from_ranks import metrics_from_ranks
+from labkit.metrics.inputs import Labels, Rows, as_labels, as_rows
 from labkit.metrics.lists import exact_device
 from labkit.metrics.ranks import TILE, Retrieval, positive_ranks, watched
 from labkit.metrics.ties import expected_metrics
@@ -22,12 +23,12 @@ ENGINES = ("auto", "numba", "torch")
 
 @torch.no_grad()
 def per_query_metrics(
-    embeddings: Tensor,
-    labels: Tensor,
+    embeddings: Rows,
+    labels: Labels,
     ks: Sequence[int] = (1, 10, 100, 1000),
     *,
-    gallery: Tensor | None = None,
-    gallery_labels: Tensor | None = None,
+    gallery: Rows | None = None,
+    gallery_labels: Labels | None = None,
     ties: str = "stable",
     engine: str = "auto",
     memory_mb: float = 256,
@@ -44,13 +45,10 @@ def per_query_metrics(
     check_choice("engine", engine, ENGINES)
     check_positive("memory_mb", memory_mb)
     check_count("tile", tile)
-    queries, y = read_side("embeddings", embeddings, "labels", labels)
-    if (gallery is None) != (gallery_labels is None):
-        raise ValueError("gallery and gallery_labels go together: give both or neither")
-    same = gallery is None
-    others, other_y = queries, y
-    if gallery is not None and gallery_labels is not None:
-        others, other_y = read_side("gallery", gallery, "gallery_labels", gallery_labels)
+    sides = as_sides(embeddings, labels, gallery, gallery_labels)
+    queries, y = read_side("embeddings", sides[0], "labels", sides[1])
+    same = len(sides) == 2
+    others, other_y = (queries, y) if same else read_side("gallery", sides[2], "gallery_labels", sides[3])
     if others.shape[1] != queries.shape[1]:
         raise ValueError(f"gallery must have the embeddings' dimension {queries.shape[1]}, got {others.shape[1]}")
     if distributed and not (dist.is_available() and dist.is_initialized()):
@@ -88,13 +86,13 @@ def per_query_metrics(
 
 
 def evaluate(
-    embeddings: Tensor,
-    labels: Tensor,
+    embeddings: Rows,
+    labels: Labels,
     ks: Sequence[int] = (1, 10, 100, 1000),
     nmi: bool = False,
     *,
-    gallery: Tensor | None = None,
-    gallery_labels: Tensor | None = None,
+    gallery: Rows | None = None,
+    gallery_labels: Labels | None = None,
     ties: str = "stable",
     engine: str = "auto",
     memory_mb: float = 256,
@@ -106,7 +104,8 @@ def evaluate(
     """Means over queries of every ranking metric, and the cluster metrics, by cosine similarity.
 
     embeddings (N, D), labels (N,): every item is a query against all others. With gallery (M, D) and gallery_labels
-    (M,) the embeddings are queries against that gallery only. Keys, for each k: "R@k" (any hit), "recall-fraction@k",
+    (M,) the embeddings are queries against that gallery only. Tensors, numpy arrays or lists; labels may be whole
+    numbers, truth values or names. Keys, for each k: "R@k" (any hit), "recall-fraction@k",
     "recall-capped@k", "P@k", "MAP@k/k", "/relevant", "/min", "/hits", "nDCG@k"; then "MAP@R", "R-precision", "MRR",
     "intra", "inter", "CSC" (unit vectors; over queries and gallery together), with nmi=True "NMI"; "queries" and
     "skipped" (queries without a positive, which are left out). Ranking metrics and NMI lie in 0…1, cosine distances in
@@ -119,12 +118,13 @@ def evaluate(
     the embeddings, tile how many rows are compared at a time; distributed: share the work over the torch.distributed
     group ("expected" ties are not shared).
     """
-    options = {"gallery": gallery, "gallery_labels": gallery_labels}
+    sides = as_sides(embeddings, labels, gallery, gallery_labels)
+    rows, y = sides[:2]
     query, columns = per_query_metrics(
-        embeddings,
-        labels,
+        rows,
+        y,
         ks,
-        **options,
+        **dict(zip(("gallery", "gallery_labels"), sides[2:])),
         ties=ties,
         engine=engine,
         memory_mb=memory_mb,
@@ -133,16 +133,27 @@ def evaluate(
         progress=progress,
     )
     result = {name: float(values.mean()) for name, values in columns.items()}
-    if gallery is not None and gallery_labels is not None:
+    num_queries = len(y)
+    if len(sides) > 2:
         # each side by itself first: in the queries' dtype a gallery may overflow, a label wrap round
-        sides = (embeddings.detach(), gallery.detach().to(embeddings.device))
-        embeddings = torch.cat([working_precision(x) for x in sides])
-        labels = torch.cat([labels.long(), gallery_labels.to(labels.device).long()])
-    result |= cluster_metrics(embeddings, labels)
+        rows = torch.cat([working_precision(x) for x in (rows.detach(), sides[2].detach().to(rows.device))])
+        y = torch.cat([y.long(), sides[3].to(y.device).long()])
+    result |= cluster_metrics(rows, y)
     if nmi:
-        result["NMI"] = clustering_nmi(embeddings, labels, seed)
-    num_queries = len(labels) if gallery is None else len(labels) - len(gallery)
+        result["NMI"] = clustering_nmi(rows, y, seed)
     return result | {"queries": len(query), "skipped": num_queries - len(query)}
+
+
+def as_sides(
+    embeddings: Rows, labels: Labels, gallery: Rows | None, gallery_labels: Labels | None
+) -> tuple[Tensor, ...]:
+    """Embeddings and labels as tensors, and the gallery's if there is one."""
+    if (gallery is None) != (gallery_labels is None):
+        raise ValueError("gallery and gallery_labels go together: give both or neither")
+    if gallery is None:
+        return as_rows("embeddings", embeddings), *as_labels(labels=labels)
+    y, other_y = as_labels(labels=labels, gallery_labels=gallery_labels)
+    return as_rows("embeddings", embeddings), y, as_rows("gallery", gallery), other_y
 
 
 def read_side(name: str, embeddings: Tensor, label_name: str, labels: Tensor) -> tuple[Tensor, Tensor]:

@@ -4,6 +4,7 @@ import itertools
 import math
 import statistics
 
+import numpy as np
 import pytest
 import torch
 import torch.multiprocessing
@@ -621,7 +622,9 @@ def test_progress_false_prints_nothing(capfd, monkeypatch):
 
 GOOD, GOOD_LABELS = random_rows(4), torch.tensor([0, 0, 1, 1])
 BAD_INPUT = [
-    ("embeddings", {"embeddings": GOOD.tolist()}),
+    ("embeddings", {"embeddings": [[1.0, 2.0], [1.0], [2.0], [3.0]]}),
+    ("embeddings", {"embeddings": [["a"], ["b"], ["c"], ["d"]]}),
+    ("embeddings", {"embeddings": "abcd"}),
     ("embeddings", {"embeddings": None}),
     ("embeddings", {"embeddings": GOOD.long()}),
     ("embeddings", {"embeddings": GOOD[0]}),
@@ -630,7 +633,11 @@ BAD_INPUT = [
     ("embeddings", {"embeddings": torch.empty(4, 0)}),
     ("embeddings", {"embeddings": torch.full((4, 3), math.nan)}),
     ("embeddings", {"embeddings": torch.full((4, 3), math.inf)}),
-    ("labels", {"labels": GOOD_LABELS.tolist()}),
+    ("labels", {"labels": [0.5, 1.0, 1.0, 2.0]}),
+    ("labels", {"labels": "aabb"}),
+    ("labels", {"labels": [None, "a", "a", "b"]}),
+    ("labels", {"labels": [["a"], ["a"], ["b"], ["b"]]}),
+    ("gallery_labels", {"gallery": GOOD, "gallery_labels": ["a", "a", "b", "b"]}),
     ("labels", {"labels": None}),
     ("labels", {"labels": GOOD_LABELS.double()}),
     ("labels", {"labels": GOOD_LABELS[:3]}),
@@ -659,6 +666,19 @@ BAD_INPUT = [
 def test_bad_input_is_named(function, argument, change):
     with pytest.raises(ValueError, match=argument):
         function(**{"embeddings": GOOD, "labels": GOOD_LABELS, **change})
+
+
+def test_arrays_lists_names_and_truth_values():
+    expected = metrics.evaluate(GOOD, GOOD_LABELS, ks=(1, 2))
+    for rows in (GOOD.numpy(), GOOD.tolist(), GOOD.numpy()[:, ::1]):
+        for labels in (GOOD_LABELS.tolist(), GOOD_LABELS.numpy().astype("uint32"), GOOD_LABELS.bool(), list("aabb")):
+            assert metrics.evaluate(rows, labels, ks=(1, 2)) == expected
+    names = ["cat", "cat", "dog", "no such animal"]
+    gallery = metrics.evaluate(
+        GOOD, names, ks=(1,), gallery=GOOD.numpy() + 1, gallery_labels=np.array(["dog", "cat", "cat", "cow"], object)
+    )
+    numbers = {"gallery": GOOD + 1, "gallery_labels": torch.tensor([1, 0, 0, 2])}
+    assert gallery == metrics.evaluate(GOOD, torch.tensor([0, 0, 1, 3]), ks=(1,), **numbers)
 
 
 # Another library.
