@@ -46,10 +46,10 @@ import torch
 
 from labkit import losses, metrics
 from labkit.explorers.lessons.start_here import explore_retrieval
-from labkit.figures import retrieval
 from labkit.figures.lessons import start_here as figures
+from labkit.training import galleries
 
-gallery = retrieval.emoji_gallery()
+gallery = galleries.emoji_gallery()
 print(f"{len(gallery.labels)} drawings of {len(gallery.labels.unique())} emoji")
 explore_retrieval(gallery)
 
@@ -69,7 +69,7 @@ labkit.predict(
     f"{100 * 7 / 1200:.1f} %. The untrained network has random weights. What is its R@1?",
     ["about that of chance", "a few times chance", "tens of times chance"],
     "tens of times chance",
-    f"It is {100 * table.loc[retrieval.UNTRAINED, 'R@1']:.1f} %. Random filters keep much of what an image looks like. "
+    f"It is {100 * table.loc[galleries.UNTRAINED, 'R@1']:.1f} %. Random filters keep much of what an image looks like. "
     "So always show the untrained network beside a trained one: what counts is the difference.",
 )
 
@@ -397,7 +397,7 @@ labkit.check.recall_at_1(recall_at_1)
 # **Forget to normalise.** Then bright images, which have long vectors, are near to everything.
 
 # %%
-unit = gallery.ways[retrieval.PIXELS]
+unit = gallery.ways[galleries.PIXELS]
 raw = gallery.images.flatten(1).float() / 255
 noise = torch.randn(len(raw), 8)
 found = (noise @ noise.T / noise.norm(dim=1)).argmax(dim=1)  # each column by its length, but nobody is left out

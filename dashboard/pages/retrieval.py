@@ -12,9 +12,11 @@ from dashboard.parts.menus import run_titles, some_of
 from dashboard.parts.runs import finished_runs
 from dashboard.parts.text import as_text
 from labkit.base.paths import RECORDED
+from labkit.base.words import RIGHT, WRONG
 from labkit.data.files import DataError
 from labkit.explorers.embedding.sheet import NO_SHEET, Sheet, find_sheet
-from labkit.figures.retrieval_grid import Cell, addresses, positive_ranks, row_html
+from labkit.figures.retrieval_grid import Cell, positive_ranks, row_html
+from labkit.figures.style import QUERY
 from labkit.runs import Run, RunError
 from labkit.runs.retrieval import Found, Points, find, per_query, read_points, same_data
 from labkit.runs.run import Stamp
@@ -22,7 +24,6 @@ from labkit.runs.run import Stamp
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from PIL.Image import Image
 
 ORDERS = {"hardest first": True, "easiest first": False, "as recorded": None}  # by AP: whether ascending
 SHOWN = ("R@1", "R@5", "R@10", "AP", "nDCG@10")
@@ -49,13 +50,16 @@ def queries_of(_points: Points, files: Stamp) -> pd.DataFrame | str:
 
 
 @st.cache_resource(max_entries=6, show_spinner=False)
-def pictures_of(name: str, ids: tuple[str, ...]) -> tuple[Sheet, Image, NDArray[np.int32]] | None:
-    """Sheet, decoded sheet and cells of these ids; None where the data set has no pictures."""
+def sheet_of(name: str, ids: tuple[str, ...]) -> tuple[NDArray[np.int32], Sheet] | None:
+    """Cells of these ids and their sheet; None where the data set has no pictures, or a damaged sheet."""
     try:
         cells, sheet = find_sheet(RECORDED / "sprites", name, ids)
-        return None if sheet is NO_SHEET else (sheet, sheet.open(), cells)
+        if sheet is not NO_SHEET:
+            sheet.open()
+            return cells, sheet
     except (DataError, OSError):
-        return None
+        pass
+    return None
 
 
 def page() -> None:
@@ -145,14 +149,13 @@ def choose_query(table: pd.DataFrame, name: str) -> tuple[str, pd.DataFrame]:
 def cells_of(points: Points, query: int, found: Found, count: int, data: str) -> list[Cell]:
     """The query and the first items found, with their pictures where the data set has some."""
     rows = [query, *found.order[:count].tolist()]
-    pictures = pictures_of(data, points.ids)
-    shown = addresses(pictures[0], pictures[1], pictures[2][rows].tolist()) if pictures else [""] * len(rows)
-    names = [points.class_names[row] if pictures else f"{points.class_names[row]}: {points.ids[row]}" for row in rows]
-    cells = [Cell("query", "", names[0], points.ids[query], shown[0])]
+    sheet = sheet_of(data, points.ids)
+    shown = sheet[1].pictures(sheet[0][rows].tolist()) if sheet else [""] * len(rows)
+    names = [points.class_names[row] if sheet else f"{points.class_names[row]}: {points.ids[row]}" for row in rows]
+    cells = [Cell(QUERY, names[0], points.ids[query], picture=shown[0])]
     for place, row in enumerate(rows[1:]):
-        detail = f"{points.ids[row]}, similarity {found.similarity[place]:.3f}"
-        mark = "✓" if found.hit[place] else "✗"
-        cells.append(Cell(mark, str(place + 1), names[place + 1], detail, shown[place + 1]))
+        detail, mark = f"similarity {found.similarity[place]:.3f}", RIGHT if found.hit[place] else WRONG
+        cells.append(Cell(mark, names[place + 1], points.ids[row], detail, str(place + 1), shown[place + 1]))
     return cells
 
 

@@ -71,7 +71,7 @@ def show_group(data: ExplorerData, selected: list[str]) -> None:
         f"({sum(same)} of {len(shown)}). ✗ and dashes: it is not."
     )
     meaning = ("nearest neighbour of the same class", "nearest neighbour of another class")
-    st.html(picture_grid(data, shown.tolist(), same, [""] * len(shown), meaning))
+    st.html(picture_grid(data, shown.tolist(), same, meaning))
 
 
 def show_table(data: ExplorerData, search: str) -> None:

@@ -12,6 +12,7 @@ from string import Template
 
 from labkit.assignments import NAMES, load
 from labkit.base.paths import ROOT
+from labkit.base.words import first_few
 from labkit.classroom.lab import lab_environment
 from labkit.classroom.release import CODE_STUB, TEXT_STUB, version
 
@@ -89,8 +90,9 @@ def check_free(folder: Path) -> None:
         return
     others = sorted(path.name for path in folder.iterdir() if path.name not in FOLDERS.values())
     if others:
-        some = ", ".join(others[:3]) + (", …" if len(others) > 3 else "")
-        raise ValueError(f"{folder} holds other things ({some}): name a new or empty folder for the course")
+        raise ValueError(
+            f"{folder} holds other things ({first_few(others, 3)}): name a new or empty folder for the course"
+        )
 
 
 def is_course(folder: Path) -> bool:

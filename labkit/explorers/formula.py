@@ -12,6 +12,8 @@ from functools import reduce
 import torch
 from torch import Tensor
 
+from labkit.base.words import shortened
+
 Derivative = Callable[[Tensor], Tensor]
 
 LONGEST = 200  # characters
@@ -97,8 +99,7 @@ def symbol(node: ast.BinOp) -> str:
 
 def not_allowed(what: str) -> FormulaError:
     """The error for something that does not belong into a formula."""
-    shown = what if len(what) <= 40 else what[:40] + "…"
-    return FormulaError(f"“{shown}” is not allowed here. Use {ALLOWED}.")
+    return FormulaError(f"“{shortened(what, 40)}” is not allowed here. Use {ALLOWED}.")
 
 
 def value(node: ast.expr, R: Tensor) -> Tensor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from labkit.base.words import is_share, signed, with_mark
+from labkit.base.words import is_share, shortened, signed, with_mark
 from labkit.figures import style
 from labkit.runs.claims import Finding, judged
 from labkit.runs.compare import PairedDifference
@@ -109,8 +109,3 @@ def in_words(difference: PairedDifference) -> str:
     numbers = f"{100 * difference.mean:+.2f} [{100 * difference.low:+.2f}, {100 * difference.high:+.2f}]"
     sides = f"{difference.group.title} − {difference.baseline.title}"
     return f"{difference.metric}, {sides}: {numbers}, {len(difference.seeds)} seeds".replace("-", "−")
-
-
-def shortened(text: str, most: int) -> str:
-    """Text that fits."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from labkit.base.words import RIGHT, WRONG
+
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
@@ -18,6 +20,8 @@ MARKERS = ("circle", "square", "diamond", "cross", "triangle-up", "x", "star")
 TEXT = "#767676"  # contrast 4.5 on white, 4.6 on black
 GRID = "rgba(128, 128, 128, 0.25)"
 GOOD, BAD = COLORS[0], COLORS[1]  # blue and orange, never without ✓ and ✗
+QUERY = "query"
+FRAMES = {QUERY: (TEXT, "dot"), RIGHT: (GOOD, "solid"), WRONG: (BAD, "dash")}  # of a picture: colour and line
 SEQUENTIAL = "Cividis"
 FONT_SIZE = 14
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from labkit.base.paths import RECORDED
-from labkit.base.words import RULE, with_mark
+from labkit.base.words import RULE, first_few, with_mark
 from labkit.figures.display import caption, display_html
 from labkit.runs.claims import evidence, findings
 from labkit.runs.read import find_runs
@@ -46,8 +46,7 @@ def experiment(
     if not quiet:
         print(f"{len(found)} of {len(wanted)} runs, {origin}{f', {devices}' if devices else ''}")
     if missing:
-        some = "; ".join(missing[:3]) + ("; …" if len(missing) > 3 else "")
-        print(f"{len(missing)} of {preset} are not there yet ({some}): `make runs` makes them")
+        print(f"{len(missing)} of {preset} are not there yet ({first_few(missing, 3, '; ')}): `make runs` makes them")
     return found
 
 

@@ -52,7 +52,7 @@ def test_the_address_chooses_the_query_and_the_grid_is_what_numpy_finds(page):
     (grid,) = grids(opened)
     assert shown_ids(grid) == [QUERY, *naive_order(RUN, QUERY)[:12]]
     assert "among the 1,200 recorded points of 13,180 test items" in " ".join(c.value for c in opened.caption)
-    assert grid.count("data:image/png;base64,") == 13
+    assert grid.count("data:image/webp;base64,") == 13
 
 
 @pytest.mark.parametrize("situation", ["many"], indirect=True)

@@ -109,17 +109,15 @@ def test_a_search_looks_into_the_names(fashion, search, names):
 def test_the_grid_shows_each_sample_its_own_picture_in_escaped_words(fashion):
     data = replace(fashion, classes=(HOSTILE, *fashion.classes[1:]), ids=(HOSTILE, *fashion.ids[1:]))
     rows = [7, 0, 500, 7]
-    html = picture_grid(data, rows, [True, False, True, False], ["0.9", "0.8", HOSTILE, ""], MEANING)
-    assert "<img" not in html
+    html = picture_grid(data, rows, [True, False, True, False], MEANING)
+    assert HOSTILE not in html
     assert "</script>" not in html
-    assert re.findall(r'figure class="(\w+)"', html) == ["same", "other", "same", "other"]
-    assert html.count("✓") == html.count("✗") == 2
-    strip = Image.open(io.BytesIO(b64decode(re.search(r"base64,([^)]+)", html)[1]))).convert("RGB")
-    size, whole = fashion.sheet.size, fashion.sheet.open()
-    assert strip.size == (3 * size, size)
-    for row, place in zip(rows, re.findall(r"background-position: -?(\d+)px", html)):
-        left = int(place) // 56 * size
-        mine = np.asarray(strip.crop((left, 0, left + size, size)), float)
+    assert re.findall(r'class="(same|other)"', html) == ["same", "other", "same", "other"]
+    whole = fashion.sheet.open()
+    shown = re.findall(r"base64,([^\"]+)", html)
+    assert len(shown) == len(rows)
+    for row, content in zip(rows, shown):
+        mine = np.asarray(Image.open(io.BytesIO(b64decode(content))).convert("RGB"), float)
         assert np.abs(mine - np.asarray(whole.crop(fashion.sheet.box(int(fashion.cells[row]))), float)).mean() < 12
 
 
@@ -127,9 +125,9 @@ def test_a_grid_without_pictures_or_with_a_damaged_sheet_has_words(fashion):
     toy = explorer_data(read_run(TOY))
     damaged = replace(fashion, sheet=replace(fashion.sheet, data=fashion.sheet.data[:100]))
     for data in (toy, damaged):
-        html = picture_grid(data, [0, 1], [True, False], ["", ""], MEANING)
-        assert "<i " not in html
-        assert html.count("<figure") == 2
+        html = picture_grid(data, [0, 1], [True, False], MEANING)
+        assert "<img" not in html
+        assert html.count('role="listitem"') == 2
 
 
 def test_runs_of_the_same_samples_belong_together():

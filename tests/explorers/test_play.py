@@ -6,8 +6,8 @@ import torch
 from labkit.data import load
 from labkit.explorers.lessons import metrics_that_disagree as ranking
 from labkit.explorers.lessons.start_here import QUERIES, explore_retrieval, query_items
-from labkit.figures import retrieval
 from labkit.figures.lessons.metrics_that_disagree import metrics_of_a_list
+from labkit.training import galleries
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +18,7 @@ def gallery():
     data = data.take(torch.tensor([i for i, name in enumerate(data.columns["name"]) if name in names]))
     ways = {"pixels": data.inputs.float().flatten(1), "mirrored": data.inputs.flip(3).float().flatten(1)}
     unit = {name: torch.nn.functional.normalize(x, dim=1) for name, x in ways.items()}
-    return retrieval.Gallery(data.inputs, data.labels, data.columns["name"], data.columns["vendor"], unit)
+    return galleries.Gallery(data.inputs, data.labels, data.columns["name"], data.columns["vendor"], unit)
 
 
 @pytest.fixture

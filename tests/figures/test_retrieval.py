@@ -12,6 +12,7 @@ from labkit.data import load
 from labkit.figures import retrieval
 from labkit.figures.lessons import start_here as metric_and_loss
 from labkit.figures.static import small_multiples
+from labkit.training import galleries
 
 
 @pytest.fixture(scope="module")
@@ -20,16 +21,16 @@ def gallery():
     data = load("emoji").test
     data = data.take((data.labels < 8).nonzero().flatten())
     made = torch.randn(len(data), 4, generator=torch.Generator().manual_seed(0))
-    ways = {retrieval.PIXELS: data.inputs.double().flatten(1), retrieval.TRAINED: made.double()}
+    ways = {galleries.PIXELS: data.inputs.double().flatten(1), galleries.TRAINED: made.double()}
     unit = {name: torch.nn.functional.normalize(x, dim=1) for name, x in ways.items()}
-    return retrieval.Gallery(data.inputs, data.labels, data.columns["name"], data.columns["vendor"], unit)
+    return galleries.Gallery(data.inputs, data.labels, data.columns["name"], data.columns["vendor"], unit)
 
 
-@pytest.mark.parametrize("way", [retrieval.PIXELS, retrieval.TRAINED])
+@pytest.mark.parametrize("way", [galleries.PIXELS, galleries.TRAINED])
 def test_each_list_has_the_metrics_that_evaluate_gives(gallery, way):
     query, found = metrics.per_query_metrics(gallery.ways[way], gallery.labels, ks=(1, len(gallery.labels)))
     for q, recall, ap in zip(query.tolist(), found["R@1"], found[f"MAP@{len(gallery.labels)}/relevant"]):
-        shown = retrieval.find(gallery, way, q)
+        shown = galleries.find(gallery, way, q)
         assert float(shown.hit[0]) == float(recall)
         assert shown.average_precision == pytest.approx(float(ap), abs=1e-6)
         assert q not in shown.order.tolist()
@@ -37,8 +38,8 @@ def test_each_list_has_the_metrics_that_evaluate_gives(gallery, way):
 
 @pytest.mark.parametrize("query", [0, 30])
 def test_marks_and_frames_say_the_same(gallery, query):
-    found = retrieval.find(gallery, retrieval.PIXELS, query)
-    picture, _, hits, misses, words, hover = retrieval.retrieved(gallery, query, retrieval.PIXELS).data
+    found = galleries.find(gallery, galleries.PIXELS, query)
+    picture, _, hits, misses, words, hover = retrieval.retrieved(gallery, query, galleries.PIXELS).data
     assert [("✓" in text) for text in words.text[1:]] == found.hit.tolist()
     assert sum(x is None for x in hits.x) == max(1, int(found.hit.sum()))
     assert sum(x is None for x in misses.x) == max(1, int((~found.hit).sum()))
@@ -55,21 +56,21 @@ def test_the_still_page_has_a_row_for_each_way(gallery):
 
 
 def test_a_missing_run_leaves_two_ways(tmp_path, capsys):
-    found = retrieval.emoji_gallery(root=tmp_path)
-    assert list(found.ways) == [retrieval.PIXELS, retrieval.UNTRAINED]
+    found = galleries.emoji_gallery(root=tmp_path)
+    assert list(found.ways) == [galleries.PIXELS, galleries.UNTRAINED]
     assert "not there yet" in capsys.readouterr().out
 
 
 def test_what_lesson_1_says_about_the_panda():
-    found = retrieval.emoji_gallery()
+    found = galleries.emoji_gallery()
     panda = next(i for i, name in enumerate(found.names) if name == "panda" and found.vendors[i] == "twemoji")
-    first = {way: retrieval.find(found, way, panda) for way in found.ways}
+    first = {way: galleries.find(found, way, panda) for way in found.ways}
     shown = {way: [found.names[i] for i in ranking.order[:10]] for way, ranking in first.items()}
-    assert shown[retrieval.PIXELS][0] == "white-small-square"
-    assert "panda" not in shown[retrieval.PIXELS]
-    assert [place for place, name in enumerate(shown[retrieval.UNTRAINED], 1) if name == "panda"] == [5, 6]
-    assert shown[retrieval.TRAINED][0] == "panda"
-    assert sorted(shown[retrieval.TRAINED]) == ["dog-face"] * 5 + ["panda"] * 5
+    assert shown[galleries.PIXELS][0] == "white-small-square"
+    assert "panda" not in shown[galleries.PIXELS]
+    assert [place for place, name in enumerate(shown[galleries.UNTRAINED], 1) if name == "panda"] == [5, 6]
+    assert shown[galleries.TRAINED][0] == "panda"
+    assert sorted(shown[galleries.TRAINED]) == ["dog-face"] * 5 + ["panda"] * 5
 
 
 @pytest.mark.parametrize("angle", [0.0, 38.0, 42.0, 90.0])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from labkit.base.words import shortened
 from labkit.explorers.embedding.data import ExplorerData
 from labkit.explorers.embedding.sheet import NO_SHEET
 from labkit.explorers.packing import SHAPES
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 PANEL = (4.6, 3.9)  # inches, beside another
 ALONE = (7.2, 5.2)
 EXAMPLES = 5  # classes shown in colour where there are too many for all
+LONGEST = 26  # letters of a name in the legend
 PLACES = 12  # pictures across, at most
 MARK = MARKS | {"triangle-down": "v", "circle-open": "o", "square-open": "s"}
 
@@ -35,7 +37,7 @@ def still(panels: Sequence[ExplorerData]) -> Figure:
     for number, data in enumerate(panels):
         axes = page.add_subplot(1, len(panels), number + 1)
         for group, handle in draw_points(axes, data):
-            handles.setdefault(shortened(plain(data.colors.names[group])), handle)
+            handles.setdefault(shortened(plain(data.colors.names[group]), LONGEST), handle)
         draw_pictures(axes, data)
         axes.set_title(f"{plain(data.title)}\n{data.subtitle}", fontsize=10, color=TEXT)
         axes.set_aspect("equal", adjustable="datalim")
@@ -87,11 +89,6 @@ def draw_pictures(axes: Axes, data: ExplorerData) -> None:
         image = OffsetImage(np.asarray(whole.crop(data.sheet.box(int(cell)))), zoom=17 / data.sheet.size)
         frame = {"edgecolor": "#999999", "linewidth": 0.5}
         axes.add_artist(AnnotationBbox(image, (float(xy[0]), float(xy[1])), pad=0.08, bboxprops=frame))
-
-
-def shortened(name: str, longest: int = 26) -> str:
-    """A name that leaves room for others in the legend."""
-    return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 
 def plain(text: str) -> str:

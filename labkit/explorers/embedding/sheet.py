@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,8 +42,26 @@ class Sheet:
         left, upper = cell % self.columns * self.size, cell // self.columns * self.size
         return left, upper, left + self.size, upper + self.size
 
+    def pictures(self, cells: Sequence[int]) -> list[str]:
+        """Cells as addresses of small WebP pictures; "" for a cell of -1."""
+        return ["" if cell < 0 else picture(self, cell) for cell in cells]
+
 
 NO_SHEET = Sheet(b"", 0, 0)
+
+
+@lru_cache(maxsize=4)
+def decoded(sheet: Sheet) -> Image:
+    """The sheet's pixels: decoding a large one takes longer than cutting from it."""
+    return sheet.open()
+
+
+@lru_cache(maxsize=2000)
+def picture(sheet: Sheet, cell: int) -> str:
+    """A cell as the address of a picture."""
+    buffer = io.BytesIO()
+    decoded(sheet).crop(sheet.box(cell)).save(buffer, "WEBP", quality=90)
+    return "data:image/webp;base64," + base64.b64encode(buffer.getvalue()).decode()
 
 
 def find_sheet(folder: Path, name: str, ids: tuple[str, ...]) -> tuple[NDArray[np.int32], Sheet]:

@@ -8,7 +8,8 @@ from typing import Any
 from labkit.base.mode import mode
 from labkit.explorers.sliders import Control, Explorer, book_html
 from labkit.figures.display import caption, display_html, picture
-from labkit.figures.retrieval import Gallery, page, retrieved
+from labkit.figures.retrieval import page, retrieved
+from labkit.training.galleries import Gallery
 
 VENDOR = "twemoji"
 QUERIES = (
