@@ -32,11 +32,17 @@ def main() -> None:
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)  # what a student prints goes nowhere
     torch.set_num_threads(1)
+    torch.compile = uncompiled  # type: ignore[assignment]
     results.write(wire.line({"ready": True}))
     for question in job["questions"]:
         results.write(wire.line({"question": question["name"], **answer(question, job["cells"])}))
     results.write(wire.line({"done": True}))
     os._exit(0)  # threads that a student left behind do not hold it up
+
+
+def uncompiled(model: Any = None, **_: Any) -> Any:
+    """In place of torch.compile: there is no compiler in the room, and eager code computes the same."""
+    return (lambda function: function) if model is None else model
 
 
 def answer(question: dict[str, Any], cells: dict[str, str]) -> dict[str, Any]:

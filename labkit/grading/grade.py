@@ -5,8 +5,9 @@ from __future__ import annotations
 import builtins
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from hashlib import sha256
 from typing import Any
 
 from torch import Tensor
@@ -53,6 +54,7 @@ class Graded:
     cpu_seconds: float = 0.0
     memory_mb: float = 0.0
     answers: dict[str, str] = field(default_factory=dict)
+    handed_in: str = ""
 
     @property
     def score(self) -> float:
@@ -67,14 +69,17 @@ def grade(
     limits = limits or Limits()
     code = {q.name: submission.answers[q.name] for q in assignment.questions if q.name in submission.answers}
     asked = [question for question in assignment.questions if question.name in code]
-    outcomes = [run(job(asked, code, seed), limits, sandbox)] if asked else []
+    cells = submission.helpers | code  # an answer takes of the helpers what it uses
+    outcomes = [run(job(asked, cells, seed), limits, sandbox)] if asked else []
     found = answers_of(outcomes)
     for question in (question for question in asked if question.name not in found):
-        alone = run(job([question], code, seed), limits, sandbox)
+        alone = run(job([question], cells, seed), limits, sandbox)
         outcomes.append(alone)
         found |= {question.name: {"ended": alone.ended}} | answers_of([alone])
+    lines = submission.left_out | submission.helpers
     marks = tuple(
-        safe_mark(question, found.get(question.name), question.name in code, seed) for question in assignment.questions
+        with_missing_line(safe_mark(question, found.get(question.name), question.name in code, seed), lines)
+        for question in assignment.questions
     )
     return Graded(
         submission.student,
@@ -86,7 +91,17 @@ def grade(
         sum(ended.cpu_seconds for ended in outcomes),
         max((ended.memory_mb for ended in outcomes), default=0.0),
         code,
+        submission.handed_in,
     )
+
+
+@lru_cache(maxsize=1000)
+def identity(question: Question, seed: int) -> str:
+    """Changes with whatever decides a mark: points, tolerance, mistakes, every case and its right value."""
+    mistakes = [(mistake.name, mistake.hint) for mistake in question.exercise.mistakes]
+    cases = [(case.label, case.edge, packed(case), wire.pack(right)) for case, right in expected(question, seed)]
+    facts = (question.name, question.points, question.exercise.tolerance, question.exercise.gradient, mistakes, cases)
+    return sha256(wire.line(facts)).hexdigest()
 
 
 def job(questions: Sequence[Question], code: dict[str, str], seed: int) -> bytes:
@@ -105,7 +120,7 @@ def packed(case: Case) -> dict[str, Any]:
     return {name: wire.pack(value) for name, value in case.arguments.items()}
 
 
-@cache
+@lru_cache(maxsize=1000)
 def expected(question: Question, seed: int) -> list[tuple[Case, Any]]:
     """Every case of a question and what the reference returns for it."""
     exercise = question.exercise
@@ -208,6 +223,15 @@ def without_message(error: str) -> str:
     line = re.search(r" \(line \d{1,5} of the cell\)$", error)
     named = isinstance(found, type) and issubclass(found, BaseException)
     return (kind if named else "an error") + (line[0] if line else "")
+
+
+def with_missing_line(mark: Mark, lines: dict[str, str]) -> Mark:
+    """The hint about an unknown name also shows the line of another cell that makes it."""
+    name = re.search(r"NameError: name '(\w+)' is not defined", mark.hint)
+    if not name or name[1] not in lines:
+        return mark
+    line = readable(lines[name[1]].split("\n")[0][:200])
+    return replace(mark, hint=f"{mark.hint} The line “{line}” of another cell was not run: is it needed, and allowed?")
 
 
 def advice(error: str) -> str:

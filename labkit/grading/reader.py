@@ -7,6 +7,7 @@ hand-in is, and the names of the questions. The answers go to standard output, b
 
 from __future__ import annotations
 
+import ast
 import gc
 import hashlib
 import io
@@ -17,6 +18,7 @@ import stat
 import sys
 import zipfile
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +35,7 @@ def main() -> None:
     """Read the hand-in that the job names, within limits."""
     limit()
     job = json.loads(sys.stdin.buffer.read())
-    found = collect(Path(job["path"]), job["code"], job["written"])
+    found = collect(Path(job["path"]), job["assignment"], job["others"], job["code"], job["written"])
     sys.stdout.write(json.dumps(found))
 
 
@@ -49,19 +51,28 @@ def limit() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def collect(path: Path, code: list[str], written: list[str]) -> dict[str, Any]:
-    """The notebook with most answers: its name, digest and answers; and whatever was odd, as remarks."""
+def collect(path: Path, assignment: str, others: list[str], code: list[str], written: list[str]) -> dict[str, Any]:
+    """The notebook that counts: its name, digest, answers and helpers; and whatever was odd, as remarks."""
     remarks: list[str] = []
-    best: dict[str, Any] = {}
+    found: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
     for name, content in notebooks(path, remarks):
         notes: list[str] = []
         try:
-            answers = answers_in(cells_of(content), code, written, notes)
+            cells, about = cells_of(content)
+            answers = answers_in(cells, code, written, notes)
         except ValueError as error:
             remarks.append(f"{name}: {error}")
             continue
-        if not best or (len(answers), name) > (len(best["answers"]), best["file"]):
-            best = {"file": name, "digest": hashlib.sha256(content).hexdigest(), "answers": answers, "notes": notes}
+        if answers and in_folder_of(name, others):  # a later deadline may hold there
+            remarks.append(f"{name} has answers but lies in the folder of another assignment: it does not count")
+            continue
+        here = {"file": name, "digest": hashlib.sha256(content).hexdigest(), "answers": answers, "notes": notes}
+        found.append((rank(name, assignment, answers), here | helpers_in(cells, answers) | {"about": about}))
+    found.sort(key=lambda entry: entry[0], reverse=True)
+    best: dict[str, Any] = found[0][1] if found else {}
+    rivals = [entry["file"] for _, entry in found[1:] if entry["answers"] and best["answers"]]
+    if rivals:
+        remarks.append(f"{len(rivals) + 1} notebooks have answers: {best['file']} counts, not {', '.join(rivals[:3])}")
     if not best:
         remarks.append("no notebook could be read")
     elif not best["answers"]:
@@ -71,6 +82,18 @@ def collect(path: Path, code: list[str], written: list[str]) -> dict[str, Any]:
         remarks[MOST_REMARKS:] = [f"and {len(remarks) - MOST_REMARKS} remarks more"]
     best["file"] = readable(best.get("file", ""))
     return best | {"remarks": [readable(remark[:300]) for remark in remarks]}
+
+
+def rank(name: str, assignment: str, answers: dict[str, str]) -> tuple[Any, ...]:
+    """What counts first: the place that nbgrader knows, then most answers written, then most answer cells."""
+    place = name.split("/")[-2:] == [assignment, f"{assignment}.ipynb"]
+    done = sum("raise NotImplementedError" not in source for source in answers.values())
+    return (place and bool(answers), done, len(answers), name.endswith(f"{assignment}.ipynb"), name)
+
+
+def in_folder_of(name: str, assignments: list[str]) -> bool:
+    """Whether a file lies below a folder that is named after one of these assignments."""
+    return bool({part.casefold() for part in name.split("/")[:-1]} & {other.casefold() for other in assignments})
 
 
 def notebooks(path: Path, remarks: list[str]) -> Iterator[tuple[str, bytes]]:
@@ -147,8 +170,8 @@ def archive(name: str, content: bytes, remarks: list[str]) -> Iterator[tuple[str
         remarks.append(f"{name} is not an archive that can be read: {error or type(error).__name__}")
 
 
-def cells_of(content: bytes) -> list[dict[str, Any]]:
-    """The cells of a notebook in format 4."""
+def cells_of(content: bytes) -> tuple[list[dict[str, Any]], Any]:
+    """The cells of a notebook in format 4, and what its metadata say for labkit."""
     try:
         notebook = json.loads(content)
     except (ValueError, RecursionError):
@@ -160,12 +183,16 @@ def cells_of(content: bytes) -> list[dict[str, Any]]:
         raise ValueError("not a notebook of format 4: it has no list of cells")
     if len(cells) > MOST_CELLS:
         raise ValueError(f"it has more than {MOST_CELLS:,} cells")
-    return [cell for cell in cells if isinstance(cell, dict)]
+    metadata = notebook.get("metadata")
+    about = metadata.get("labkit") if isinstance(metadata, dict) else None
+    return [cell for cell in cells if isinstance(cell, dict)], about if isinstance(about, dict) else {}
 
 
 def answers_in(cells: list[dict[str, Any]], code: list[str], written: list[str], notes: list[str]) -> dict[str, str]:
     """Source of every answer by the question's name: by the cell's id, else by the function that it defines."""
     found: dict[str, str] = {}
+    lost = [part for part in written if not any(grade_id(cell) == part for cell in cells)]
+    placed = written_by_place(cells, written) if lost else {}
     for part in (*code, *written):
         kind = "code" if part in code else "markdown"
         mine = [cell for cell in cells if grade_id(cell) == part and cell.get("cell_type") == kind]
@@ -173,6 +200,9 @@ def answers_in(cells: list[dict[str, Any]], code: list[str], written: list[str],
             mine = [cell for cell in cells if cell.get("cell_type") == "code" and defines(part, source_of(cell))]
             if mine:
                 notes.append(f"{part}: the answer's cell has lost its id and was found by its function")
+        if not mine and part in placed:
+            mine = [placed[part]]
+            notes.append(f"{part}: the text's cell has lost its id and was found by its place")
         if len(mine) > 1:
             notes.append(f"{part}: {len(mine)} cells have this id; the last one that is not empty counts")
             mine = [cell for cell in mine if "raise NotImplementedError" not in source_of(cell)] or mine
@@ -184,6 +214,65 @@ def answers_in(cells: list[dict[str, Any]], code: list[str], written: list[str],
             continue
         found[part] = plain_python(source) if kind == "code" else source
     return found
+
+
+def written_by_place(cells: list[dict[str, Any]], written: list[str]) -> dict[str, dict[str, Any]]:
+    """Texts without ids: the Markdown cells right behind a Markdown cell that are no new section, in their order."""
+    texts = [
+        cell
+        for before, cell in pairwise(cells)
+        if before.get("cell_type") == cell.get("cell_type") == "markdown"
+        and not source_of(cell).lstrip().startswith("#")
+    ]
+    return dict(zip(written, texts)) if len(texts) == len(written) else {}
+
+
+def helpers_in(cells: list[dict[str, Any]], answers: dict[str, str]) -> dict[str, dict[str, str]]:
+    """What other code cells define, by name: what is safe to run (helpers), and what is not (left_out)."""
+    helpers: dict[str, str] = {}
+    left_out: dict[str, str] = {}
+    for cell in cells:
+        source = plain_python(source_of(cell)) if cell.get("cell_type") == "code" and not grade_id(cell) else ""
+        if not source or len(source) > MOST_CHARACTERS or source in answers.values():
+            continue
+        try:
+            body = ast.parse(source).body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        for node in body:
+            text = ast.get_source_segment(source, node) or ""
+            for name in names_of(node):
+                helpers.pop(name, None), left_out.pop(name, None)  # the last definition counts
+                (helpers if safe(node) else left_out)[name] = text
+    for name in answers.keys() & (helpers.keys() | left_out.keys()):
+        helpers.pop(name, None), left_out.pop(name, None)
+    kept = dict(list(left_out.items())[:MOST_FILES])
+    return {
+        "helpers": dict(list(helpers.items())[:MOST_FILES]),
+        "left_out": {name: text.split("\n")[0][:200] for name, text in kept.items()},
+    }
+
+
+def names_of(node: ast.stmt) -> set[str]:
+    """What a statement at the top of a cell defines."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return {node.name}
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return {(alias.asname or alias.name).split(".")[0] for alias in node.names}
+    if isinstance(node, ast.Assign | ast.AnnAssign):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        stored = [part for target in targets for part in ast.walk(target)]
+        return {part.id for part in stored if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+    return set()
+
+
+def safe(node: ast.stmt) -> bool:
+    """Definitions, imports, and values that are written down: nothing is called, so nothing happens."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom):
+        return True
+    value = getattr(node, "value", None)
+    calm = (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.UnaryOp, ast.unaryop, ast.Name, ast.Attribute)
+    return value is not None and all(isinstance(part, (*calm, ast.expr_context)) for part in ast.walk(value))
 
 
 def grade_id(cell: dict[str, Any]) -> Any:
@@ -210,9 +299,25 @@ def defines(name: str, source: str) -> bool:
     return re.search(rf"^def {re.escape(name)}\s*\(", source, re.MULTILINE) is not None
 
 
+# what decides whether a line begins a statement: strings, comments, brackets, joined lines
+PIECE = re.compile(
+    r'"""(?:[^\\]|\\.)*?(?:"""|\Z)|\'\'\'(?:[^\\]|\\.)*?(?:\'\'\'|\Z)'
+    r'|"(?:[^"\\\n]|\\.)*+"?|\'(?:[^\'\\\n]|\\.)*+\'?|#[^\n]*|[\[({\])}]|\\\n|\n',
+    re.DOTALL,
+)
+MAGIC = re.compile(r"[ \t]*[%!][^\n]*")
+
+
 def plain_python(source: str) -> str:
-    """Without the lines that only IPython understands (%magics and !commands)."""
-    return "\n".join("" if re.match(r"\s*[%!]", line) else line for line in source.split("\n"))
+    """Without the statements that only IPython understands; a line that goes on with % is code."""
+    text, kept, depth, at = "\n" + source, [], 0, 0
+    while piece := PIECE.search(text, at):
+        kept.append(text[at : piece.end()])
+        at = piece.end()
+        depth = max(0, depth + (piece[0] in ("(", "[", "{")) - (piece[0] in (")", "]", "}")))
+        if piece[0] == "\n" and depth == 0 and (magic := MAGIC.match(text, at)):
+            at = magic.end()
+    return "".join([*kept, text[at:]])[1:]
 
 
 if __name__ == "__main__":

@@ -15,13 +15,19 @@ from typing import Any
 from labkit.assignments.assignment import Assignment
 from labkit.base.files import write_bytes
 from labkit.grading.grade import Graded, Mark
-from labkit.grading.similar import Pair
+from labkit.grading.similar import Pair, rings
 
 
 def file_name(student: str) -> str:
-    """A name that is safe in any file system and different for different students."""
-    safe = re.sub(r"[^A-Za-z0-9._-]+", "_", student).strip("._")[:60]
-    return safe if safe == student else f"{safe or 'student'}-{sha256(student.encode()).hexdigest()[:8]}"
+    """A name that is safe in any file system and different for different students.
+
+    A name keeps its form only if it is small letters, so that Ada and ada differ where case does not count, and if it
+    does not look like one of the names made here.
+    """
+    if re.fullmatch(r"[a-z0-9](?:[a-z0-9._-]{0,58}[a-z0-9_-])?", student) and not re.search(r"-[0-9a-f]{16}$", student):
+        return student
+    safe = re.sub(r"[^A-Za-z0-9._-]+", "_", student).strip("._")[:40]
+    return f"{safe or 'student'}-{sha256(student.encode()).hexdigest()[:16]}"
 
 
 def write_table(path: Path, assignment: Assignment, graded: Sequence[Graded]) -> None:
@@ -120,21 +126,27 @@ def section(mark: Mark, task: str, code: str) -> str:
     )
 
 
-def similarity_text(pairs: Sequence[Pair]) -> str:
+def similarity_text(pairs: Sequence[Pair], near: Sequence[Pair] = ()) -> str:
     """The pairs as a page of plain text, with what they do not mean."""
     lines = [
         "# Hand-ins that look alike",
         "",
         "This is a hint to read both, not a proof of anything: short tasks have few natural solutions, and students",
         "who learn together write alike. The share is that of the shorter hand-in's token runs which the other has",
-        "too, names made equal and what many students share left out.",
+        "too, names made equal; what the task gives or the public solutions have is left out.",
         "",
     ]
-    if not pairs:
-        return "\n".join([*lines, "No pair is above the threshold.", ""])
-    lines += ["| first | second | share | runs in common |", "|---|---|---|---|"]
-    lines += [f"| {cell(p.first)} | {cell(p.second)} | {p.share:.0%} | {p.common} |" for p in pairs]
+    lines += [f"- {len(ring)} nearly the same: {', '.join(cell(name) for name in ring)}" for ring in rings(pairs)]
+    head = ["", "| first | second | share | runs in common |", "|---|---|---|---|"]
+    lines += [*head, *map(table_row, pairs)] if pairs else ["No pair is above the threshold."]
+    if near:
+        lines += ["", "## Close to the public solutions", *head, *map(table_row, near)]
     return "\n".join([*lines, ""])
+
+
+def table_row(pair: Pair) -> str:
+    """A pair in a Markdown table."""
+    return f"| {cell(pair.first)} | {cell(pair.second)} | {pair.share:.0%} | {pair.common} |"
 
 
 def cell(text: str) -> str:

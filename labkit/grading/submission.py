@@ -7,8 +7,11 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
+from labkit.assignments import NAMES
 from labkit.assignments.assignment import Assignment
 from labkit.base.errors import LabkitError
 from labkit.grading import reader
@@ -25,6 +28,10 @@ class Submission:
     file: str = ""
     digest: str = ""
     answers: dict[str, str] = field(default_factory=dict)
+    helpers: dict[str, str] = field(default_factory=dict)  # what other cells define, by name, if that is safe to run
+    left_out: dict[str, str] = field(default_factory=dict)  # and the first lines of what is not
+    about: dict[str, Any] = field(default_factory=dict)  # what the notebook says of itself; students can change it
+    handed_in: str = ""  # when, as far as files can tell
     remarks: tuple[str, ...] = ()
 
 
@@ -47,6 +54,8 @@ def read(student: str, path: Path, assignment: Assignment, seconds: float = SECO
     """The answers of one student; what is wrong with the files becomes remarks, or LabkitError if nothing helps."""
     job = {
         "path": os.path.abspath(path),
+        "assignment": assignment.name,
+        "others": [name for name in NAMES if name != assignment.name],
         "code": [question.name for question in assignment.questions],
         "written": [question.name for question in assignment.written],
     }
@@ -61,4 +70,14 @@ def read(student: str, path: Path, assignment: Assignment, seconds: float = SECO
         last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
         raise LabkitError(f"the reader stopped: {''.join(last)[:300]}")
     content = json.loads(done.stdout)
-    return Submission(student, **{**content, "remarks": tuple(content["remarks"])})
+    when = handed_in(path, content["file"]) if content.get("answers") else ""
+    return Submission(student, **{**content, "handed_in": when, "remarks": tuple(content["remarks"])})
+
+
+def handed_in(path: Path, file: str) -> str:
+    """The date of the notebook that counts, or of the archive that holds it."""
+    inside = path / file if file and path.is_dir() else path
+    try:
+        return datetime.fromtimestamp(inside.stat().st_mtime, UTC).isoformat(timespec="seconds")
+    except (OSError, ValueError):
+        return ""

@@ -40,7 +40,8 @@
 #   fair, for the last text.
 #
 # **Handing in, and how it is marked.** Hand in this notebook, with its name unchanged. Everything an answer needs must be
-# in its cell or in another answer cell. Grading runs only the answer cells, with `import math`, `import numpy as np`,
+# in its cell or in another answer cell. Grading runs only the answer cells, and of other
+# cells the functions and imports that answers use, with `import math`, `import numpy as np`,
 # `import torch` and `from torch import Tensor` already done; labkit cannot be imported there. The check under each
 # question shows the public cases only, grading uses more. Where a gradient counts, use torch operations throughout. Some
 # cases ask for care (ties, no negatives, no pull); an answer that fails only there keeps a part of the points. Texts are

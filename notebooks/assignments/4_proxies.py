@@ -39,7 +39,8 @@
 # - Kim, Kim, Cho, Kwak, *Proxy Anchor Loss*, CVPR 2020: what the gradient of a log-sum does.
 #
 # **Handing in, and how it is marked.** Hand in this notebook, with its name unchanged. Everything an answer needs must be
-# in its cell or in another answer cell. Grading runs only the answer cells, with `import math`, `import numpy as np`,
+# in its cell or in another answer cell. Grading runs only the answer cells, and of other
+# cells the functions and imports that answers use, with `import math`, `import numpy as np`,
 # `import torch` and `from torch import Tensor` already done; labkit cannot be imported there. The check under each
 # question shows the public cases only, grading uses more. Some cases ask for care (large exponents, empty sums); an
 # answer that fails only there keeps a part of the points. Texts are marked by a person.

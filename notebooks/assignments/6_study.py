@@ -40,6 +40,7 @@
 #
 # **Handing in, and how it is marked.** Hand in this notebook, with its name unchanged, and with the outputs of your study
 # visible. Everything an answer needs must be in its cell or in another answer cell. Grading runs only the answer cells,
+# and of other cells the functions and imports that answers use,
 # with `import math`, `import numpy as np`, `import torch` and `from torch import Tensor` already done; labkit and scipy
 # cannot be imported there. The check under each question shows the public cases only, grading uses more. Some cases ask
 # for care (no shared seed, failed runs, ties); an answer that fails only there keeps a part of the points. Plan and report

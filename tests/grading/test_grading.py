@@ -2,20 +2,26 @@
 
 import contextlib
 import csv
+import dataclasses
+import inspect
 import json
+import runpy
+import unicodedata
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from labkit.assignments import load
 from labkit.grading import batch, sandbox, wire
 from labkit.grading.batch import grade_all
-from labkit.grading.grade import grade
+from labkit.grading.grade import Graded, Mark, grade
 from labkit.grading.report import file_name
 from labkit.grading.sandbox import Limits
-from labkit.grading.similar import similar_pairs
+from labkit.grading.similar import near_public, public_code, rings, similar_pairs
 from labkit.grading.submission import Submission
+from labkit.lessons.exercise import Case
 from tests.grading.tiny import DOUBLE, TINY, TRIPLE, answers
 
 sealed = pytest.mark.usefixtures("sandboxed")
@@ -110,6 +116,39 @@ def test_answers_may_rest_on_each_other_but_not_on_other_cells():
 
 
 @sealed
+def test_helpers_of_other_cells_are_taken_along_or_named():
+    cells = {
+        "double": "@torch.compile\ndef double(x):\n    return helper(x)\n",
+        "triple": "def triple(x):\n    return F * x\n",
+    }
+    helpers = {"helper": "def helper(x):\n    return factor * x", "factor": "factor = 2"}
+    double, triple = grade(
+        Submission("ada", answers=cells, helpers=helpers, left_out={"F": "F = int(input())"}), TINY, 1
+    ).marks
+    assert double.score == 10
+    assert "“F = int(input())” of another cell" in triple.hint
+
+
+def test_marks_are_given_anew_when_reference_cases_or_tolerance_change():
+    known = Submission("ada", answers={"double": DOUBLE})
+    first = TINY.questions[0]
+
+    def digest(**changes):
+        question = dataclasses.replace(first, exercise=dataclasses.replace(first.exercise, **changes))
+        return batch.fingerprint(known, dataclasses.replace(TINY, questions=(question,)), 1, Limits(), True)
+
+    digests = {
+        digest(),
+        digest(reference=lambda x: 3 * x),
+        digest(tolerance=1e-3),
+        digest(mistakes=()),
+        digest(cases=lambda: [Case("ones", {"x": torch.ones(4, dtype=torch.float64)})]),
+    }
+    assert len(digests) == 5
+    assert digest() == digest()
+
+
+@sealed
 def test_a_loop_in_one_cell_does_not_take_the_others_along():
     cells = {"double": "while True: pass\n", "triple": TRIPLE}
     double, triple = grade(Submission("ada", answers=cells), TINY, 1, Limits(seconds=2)).marks
@@ -122,6 +161,32 @@ def test_without_a_sandbox_it_still_grades():
         Submission("ada", answers={"double": DOUBLE, "triple": "def triple(x): return x"}), TINY, 1, sandbox=False
     )
     assert [mark.score for mark in graded.marks] == [10, 0]
+
+
+def test_one_question_is_marked_anew_for_all(hand_ins, tmp_path, monkeypatch):
+    scores, seeds = {"double": 1.0, "triple": 1.0}, set()
+
+    def pretended(submission, assignment, seed, *_):
+        seeds.add(seed)
+        marks = tuple(Mark(question.name, 10, scores[question.name]) for question in assignment.questions)
+        return Graded(submission.student, submission.file, marks, {}, ())
+
+    monkeypatch.setattr(batch, "grade", pretended)
+    settings = {"seed_of": lambda student: len(student)}  # cases of a student's own
+
+    def marks(**more):
+        return {
+            tuple(mark.score for mark in row.marks) for row in grade_all(hand_ins, TINY, tmp_path, **settings, **more)
+        }
+
+    assert marks() == {(1.0, 1.0)}
+    assert seeds == {len(path.stem) for path in hand_ins.iterdir()}
+    scores.update(double=2.0, triple=2.0)
+    assert marks() == {(1.0, 1.0)}  # nothing has changed that grading knows of
+    assert marks(only="triple") == {(1.0, 2.0)}
+    assert marks() == {(2.0, 2.0)}  # marks of two gradings do not stay
+    with pytest.raises(ValueError, match="no 'treble' in tiny; there are double, triple"):
+        marks(only="treble")
 
 
 def test_the_seed_is_drawn_once_and_kept(tmp_path):
@@ -137,6 +202,9 @@ def test_file_names_are_safe_and_different():
     assert len(set(found)) == len(names)
     assert all("/" not in name and not name.startswith(".") and len(name) < 80 for name in found)
     assert found[0] == "ada"
+    # names that a student could choose to write over another's results, also where case does not count
+    names = ["Jörg", "J_rg-8e63741c", unicodedata.normalize("NFD", "Jörg"), "Ada", "ada", "ADA", file_name("Jörg")]
+    assert len({file_name(name).casefold() for name in names}) == len(names)
 
 
 VALUES = st.recursive(
@@ -201,8 +269,24 @@ def test_copies_with_other_names_are_seen_and_the_usual_is_not():
     pairs = similar_pairs({"ada": {"f": mine}, "bob": {"f": copy}, "eve": {"f": other}})
     assert [(p.first, p.second) for p in pairs] == [("ada", "bob")]
     assert pairs[0].share > 0.9
-    assert similar_pairs({str(n): {"f": mine} for n in range(20)}) == []  # all wrote the same: it says nothing
+    assert similar_pairs({"ada": {"f": mine}, "bob": {"f": copy}}, [mine]) == []  # both have the public solution
+    assert [pair.first for pair in near_public({"ada": {"f": copy}, "eve": {"f": other}}, [mine])] == ["ada"]
     assert similar_pairs({"a": {}, "b": {"f": ""}}) == []
+
+
+def test_a_ring_of_six_is_at_the_top_and_public_solutions_are_known():
+    assignment = load("3")
+    public = public_code(assignment)
+    styles = runpy.run_path("tests/assignments/right_answers/derivatives.py")["RIGHT"]
+    own = {name: inspect.getsource(answers[0]) for name, answers in styles.items()}
+    others = {name: inspect.getsource(answers[1]) for name, answers in styles.items()}
+    names = [question.name for question in assignment.questions]
+    solution = dict(zip(names, public[-len(names) :]))
+    ring = {f"ring {n}": {name: code.replace("R", f"R{n}") for name, code in own.items()} for n in range(6)}
+    pairs = similar_pairs(ring | {"eve": others, "mallory": solution}, public)
+    assert rings(pairs) == [sorted(ring)]
+    assert {pair.first for pair in pairs[:15]} | {pair.second for pair in pairs[:15]} == ring.keys()
+    assert [pair.first for pair in near_public(ring | {"eve": others, "mallory": solution}, public)] == ["mallory"]
 
 
 def test_where_there_is_no_sandbox_grading_refuses(monkeypatch, hand_ins, capsys):

@@ -229,7 +229,7 @@ def test_a_thousand_mutated_hand_ins_of_each_kind_are_read_or_refused(kind, tmp_
     read = 0
     for _ in range(1000):
         path.write_bytes(mutated(original, rng))
-        found = collect(path, ["double", "triple"], ["why"])
+        found = collect(path, "tiny", ["1_metrics"], ["double", "triple"], ["why"])
         json.dumps(found, ensure_ascii=False).encode()
         assert found["remarks"] or found["answers"]
         read += bool(found.get("answers"))

@@ -111,6 +111,57 @@ def test_the_notebook_with_most_answers_counts(tmp_path):
     assert found.answers["double"] == DOUBLE
 
 
+def test_nbgraders_place_comes_first_and_rivals_are_told(tmp_path):
+    folder = tmp_path / "ada"
+    (folder / "tiny").mkdir(parents=True)
+    (folder / "tiny" / "tiny.ipynb").write_bytes(notebook(cell(DOUBLE, "double")))
+    (folder / "tiny" / "draft.ipynb").write_bytes(answers())
+    found = read("ada", folder, TINY)
+    assert found.file == "tiny/tiny.ipynb"
+    assert found.remarks == ("2 notebooks have answers: tiny/tiny.ipynb counts, not tiny/draft.ipynb",)
+
+
+def test_another_assignments_folder_does_not_count(tmp_path):
+    for folder in ("1_metrics", "2_Ranks/deeper"):
+        (tmp_path / "ada" / folder).mkdir(parents=True)
+        (tmp_path / "ada" / folder / "tiny.ipynb").write_bytes(answers())
+    found = read("ada", tmp_path / "ada", TINY)
+    assert not found.answers
+    assert sum("folder of another assignment" in remark for remark in found.remarks) == 2
+
+
+def test_an_empty_notebook_does_not_beat_a_written_one(tmp_path):
+    (tmp_path / "ada").mkdir()
+    stub = "def double(x):\n    raise NotImplementedError"
+    (tmp_path / "ada" / "z.ipynb").write_bytes(answers(stub, stub.replace("double", "triple")))
+    (tmp_path / "ada" / "a.ipynb").write_bytes(notebook(cell(DOUBLE, "double")))
+    assert read("ada", tmp_path / "ada", TINY).file == "z.ipynb"  # its text is written
+    (tmp_path / "ada" / "z.ipynb").write_bytes(notebook(cell(stub, "double")))
+    assert read("ada", tmp_path / "ada", TINY).file == "a.ipynb"
+
+
+def test_a_continuation_that_begins_with_a_percent_sign_is_code(tmp_path):
+    source = "%time\ndef double(x):\n    y = (2 * x\n    % 1000)\n    z = 5 \\\n    % 7\n"
+    source += "    s = '''\n% not a magic '''\n    %who\n    return y\n"
+    found = read_bytes(tmp_path, notebook(cell(source, "double"))).answers["double"]
+    assert found == source.replace("%time", "").replace("    %who", "")
+
+
+def test_texts_without_ids_are_found_by_their_place(tmp_path):
+    cells = [cell("# Title", None, "markdown"), cell(DOUBLE), cell(TRIPLE), cell("## Why?", None, "markdown")]
+    found = read_bytes(tmp_path, b"\xef\xbb\xbf" + notebook(*cells, cell("Because.", None, "markdown")))
+    assert found.answers == {"double": DOUBLE, "triple": TRIPLE, "why": "Because."}
+    assert "why: the text's cell has lost its id and was found by its place" in found.remarks
+
+
+def test_other_cells_give_what_is_safe(tmp_path):
+    other = "import scipy\nfrom math import inf as far\nEPS = -1e-3\nF = torch.nn.functional\n"
+    other += "big = compute()\ndef help(x):\n    return x"
+    found = read_bytes(tmp_path, notebook(cell(other), cell(DOUBLE, "double"), cell("def double(x): return 0")))
+    assert set(found.helpers) == {"scipy", "far", "EPS", "F", "help"}
+    assert found.left_out == {"big": "big = compute()"}
+
+
 def test_links_and_pipes_are_not_followed(tmp_path):
     secret = tmp_path / "secret.ipynb"
     secret.write_bytes(answers())
