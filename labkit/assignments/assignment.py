@@ -39,6 +39,7 @@ class Written:
     name: str
     points: int
     rubric: tuple[tuple[int, str], ...]
+    variants: tuple[str, ...] = ()  # for private courses: what else can be asked, so that the rubric still fits
 
     def __post_init__(self) -> None:
         """Refuse a rubric that does not share out all points."""

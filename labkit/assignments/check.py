@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from labkit.assignments import questions
+from labkit.assignments.private import Twist, twisted_exercise
 from labkit.lessons.check import check_of
-from labkit.lessons.exercise import Answer, Exercise, Result
+from labkit.lessons.exercise import Exercise, Result
 from labkit.lessons.exercises import EXERCISES
 
 
-def __getattr__(name: str) -> Callable[[Answer], Result]:
+def __getattr__(name: str) -> Callable[..., Result]:
     """The check of an exercise, of a lesson or else of an assignment."""
     exercise = find(name)
     if exercise is None:
         raise AttributeError(f"no exercise {name!r}; there are: {', '.join(__dir__())}")
-    return check_of(exercise)
+    return check_of(exercise, lambda exercise, factor: twisted_exercise(exercise, Twist(exercise.name, factor)))
 
 
 def find(name: str) -> Exercise | None:

@@ -7,13 +7,14 @@ fooled that way and counts.
 from __future__ import annotations
 
 from labkit.assignments import questions
+from labkit.assignments.private import Twist, twisted_exercise, with_factor
 from labkit.lessons.diagnosis import judge
 from labkit.lessons.exercise import Answer
 
 SEED = 0  # of the hidden cases; `python -m labkit grade` draws its own
 
 
-def require(name: str, answer: Answer, seed: int = SEED) -> None:
+def require(name: str, answer: Answer, seed: int = SEED, factor: str = "") -> None:
     """Judge an answer on public and hidden cases; AssertionError with the hint if it is wrong.
 
     Returns nothing: nbgrader would read a number at the end of a test cell as partial credit.
@@ -24,8 +25,9 @@ def require(name: str, answer: Answer, seed: int = SEED) -> None:
         raise ValueError(
             f"name: no question {name!r}; there are {', '.join(question.name for question in questions.every())}"
         )
-    cases = question.cases(seed)
-    result = judge(question.exercise, answer, cases)
+    exercise = twisted_exercise(question.exercise, Twist(name, factor))
+    cases = with_factor(question.cases(seed), factor)
+    result = judge(exercise, answer, cases)
     if not result.passed:
         raise AssertionError(f"{name}: {result.hint}")
     print(f"✓ {name}: right on all {len(cases)} cases.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import shlex
 import subprocess
 import sys
@@ -11,6 +12,8 @@ from pathlib import Path
 from string import Template
 
 from labkit.assignments import NAMES, load
+from labkit.assignments.private import PRIVATE, read_key
+from labkit.base.files import write_json
 from labkit.base.paths import ROOT
 from labkit.base.words import first_few
 from labkit.classroom.lab import lab_environment
@@ -42,17 +45,19 @@ def write_versions(folder: Path, kinds: Sequence[str], names: Sequence[str] = ()
             yield write(master, kind, folder / FOLDERS[kind] / f"{master.stem}.ipynb")
 
 
-def write(master: Path, kind: str, target: Path) -> Path:
+def write(master: Path, kind: str, target: Path, key: bytes = b"") -> Path:
     """One version of one assignment."""
     import nbformat
 
-    notebook = version(master, load(master.stem), kind)
+    notebook = version(master, load(master.stem), kind, key)
     target.parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, target)
     return target
 
 
-def init(folder: Path, names: Sequence[str], course_id: str, timeout: int, update: bool, say: Say) -> None:
+def init(
+    folder: Path, names: Sequence[str], course_id: str, timeout: int, update: bool, say: Say, private: bool = False
+) -> None:
     """Set up a course, or add what an interrupted call left out; files that are there stay unless update is given."""
     if find_spec("nbgrader") is None:
         raise ValueError('nbgrader is not installed: `make setup` in a clone, or pip install "labkit[course]"')
@@ -65,6 +70,8 @@ def init(folder: Path, names: Sequence[str], course_id: str, timeout: int, updat
     fill("nbgrader_config.txt", folder / "nbgrader_config.py", as_code)  # first: it marks the folder as ours
     words = {"folder": shlex.quote(str(folder)), "activate": activation(), "timeout": str(timeout)}
     fill("README.md", folder / "README.md", words)
+    fill("deadlines.toml", folder / "deadlines.toml", {})
+    key = course_key(folder, private)
     for name in ("submitted", "exchange"):
         (folder / name).mkdir(exist_ok=True)
     for number, master in enumerate(chosen, 1):
@@ -76,10 +83,21 @@ def init(folder: Path, names: Sequence[str], course_id: str, timeout: int, updat
             continue
         say(f"[{number}/{len(chosen)}] {name}: {load(name).points} points")
         if update or not source.exists():
-            write(master, "source", source)
+            write(master, "source", source, key)
         for kind in ("solution", "notes"):
-            write(master, kind, folder / FOLDERS[kind] / f"{name}.ipynb")
+            write(master, kind, folder / FOLDERS[kind] / f"{name}.ipynb", key)
         nbgrader(folder, "generate_assignment", name, "--force")
+
+
+def course_key(folder: Path, make: bool = False) -> bytes:
+    """The key of a private course, made if it is asked for and not there; nothing for a course without."""
+    path = folder / PRIVATE
+    if make and not path.exists():
+        if (folder / "source").exists():
+            raise ValueError(f"{folder} has been set up without --private: name a new folder for a private course")
+        write_json(path, {"key": secrets.token_hex(32)})
+        path.chmod(0o600)
+    return read_key(path) if path.exists() else b""
 
 
 def check_free(folder: Path) -> None:

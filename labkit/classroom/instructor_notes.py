@@ -47,7 +47,10 @@ def rubric_of(question: Written, model_answer: str) -> str:
     """What earns points, and an answer that earns all."""
     rows = [(points, what) for points, what in question.rubric]
     rubric = table(("points", "for"), rows)
-    return f"## `{question.name}`, {question.points} points\n\n{rubric}\n\nAn answer that earns all:\n\n{model_answer}"
+    others = "".join(f"\n- {text}" for text in question.variants)
+    drawn = f"\n\nA private course draws one of these, and the answer changes with it:\n{others}" if others else ""
+    head = f"## `{question.name}`, {question.points} points\n\n{rubric}{drawn}"
+    return f"{head}\n\nAn answer that earns all:\n\n{model_answer}"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

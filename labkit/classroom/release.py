@@ -12,30 +12,49 @@ from pathlib import Path
 from typing import Any
 
 from labkit.assignments.assignment import Assignment
+from labkit.assignments.private import twisted, twists
 from labkit.classroom.instructor_notes import notes_cells
+from labkit.classroom.variants import rewrite
 
 KINDS = ("student", "solution", "notes", "source")
 CODE_STUB = "raise NotImplementedError"
 TEXT_STUB = "*Write your answer here.*"
 SOLUTION = ("### BEGIN SOLUTION", "### END SOLUTION")
 HIDDEN = ("### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS")
+LAST = """# What will be handed in: save the notebook (Ctrl+S), then run this cell.
+from labkit.grading.preview import preview
+
+preview("{name}.ipynb")"""
 ROLES = ("answer", "test", "written", "notes", "")
 
 
-def version(master: Path, assignment: Assignment, kind: str) -> Any:
-    """A notebook of one kind, not executed; ValueError where master and assignment do not fit."""
+def version(master: Path, assignment: Assignment, kind: str, key: bytes = b"") -> Any:
+    """A notebook of one kind, not executed, with a private course's variants if there is a key.
+
+    ValueError where master and assignment do not fit.
+    """
     import nbformat
 
     if kind not in KINDS:
         raise ValueError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}")
     cells = read(master, assignment)
+    about: dict[str, Any] = {"assignment": assignment.name}
+    if key:
+        chosen = twists(assignment, key)
+        rewrite(cells, assignment, chosen, key)
+        for cell in cells:
+            cell["id"] = grade_id(cell) if cell.metadata.question else cell.id
+        about["twists"] = {name: [twist.called, twist.factor] for name, twist in chosen.items()}
+        assignment = twisted(assignment, chosen)
     if kind == "notes":
         made = notes_cells(cells, assignment)
     else:
         made = [released(cell, assignment, kind) for cell in cells if cell.metadata.role != "notes"]
+        made.append(nbformat.v4.new_code_cell(LAST.format(name=assignment.name), id="hand-in"))
     notebook = nbformat.v4.new_notebook(cells=made)
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     notebook.metadata["language_info"] = {"name": "python"}
+    notebook.metadata["labkit"] = about  # which assignment it is, for `python -m labkit grade MY.ipynb`
     nbformat.validate(notebook)
     return notebook
 

@@ -10,22 +10,32 @@ from typing import TYPE_CHECKING
 from labkit.commands.terminal import plain, print_table, say, tell
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from labkit.assignments.assignment import Assignment
     from labkit.grading.grade import Graded
 
 
-HELP = "mark a folder of hand-ins"
+HELP = "mark a folder of hand-ins, or try your own notebook on the public cases"
 DESCRIPTION = (
     "Marks every hand-in in a folder: one .ipynb, .zip or folder for each student. Answers run in a sealed process "
     "without network and files; only numbers come back and are compared here. Writes grades.csv, grades.json, a page "
-    "for each student, and a list of hand-ins that look alike. Stopped, it goes on where it was."
+    "for each student, and a list of hand-ins that look alike. Stopped, it goes on where it was. With one .ipynb: what "
+    "grading will say about it, as far as the public cases tell."
 )
 NO_SANDBOX = 3  # exit code
 
 
 def register(parser: argparse.ArgumentParser) -> None:
     """Which hand-ins of which assignment, and what each may use."""
-    parser.add_argument("submissions", type=Path, help="the folder of hand-ins")
-    parser.add_argument("--assignment", required=True, help="1_metrics … 6_study, or only its number or topic")
+    parser.add_argument("submissions", type=Path, help="the folder of hand-ins, or one notebook")
+    parser.add_argument(
+        "--assignment", help="1_metrics … 6_study, or only its number or topic; a notebook knows its own"
+    )
+    parser.add_argument(
+        "--question", default="", metavar="NAME", help="mark only this one anew, for all; the rest stays"
+    )
+    parser.add_argument("--key", type=Path, metavar="FILE", help="of a private course (default: beside the hand-ins)")
     parser.add_argument("-o", "--output", type=Path, help="where results go (default grades/ASSIGNMENT)")
     parser.add_argument("--jobs", type=int, default=1, help="hand-ins at a time (default 1)")
     parser.add_argument("--seed", type=int, help="of the hidden cases (default: drawn once and kept with the results)")
@@ -42,12 +52,17 @@ def run_grade(args: argparse.Namespace) -> int:
     from tqdm import tqdm
 
     from labkit.assignments import load
+    from labkit.assignments.private import PRIVATE
     from labkit.grading.batch import grade_all
     from labkit.grading.sandbox import Limits, problem
     from labkit.grading.submission import find_students
 
     check_limits(args)
-    assignment = load(args.assignment)
+    if args.submissions.is_file() and args.submissions.suffix.lower() == ".ipynb":
+        return try_own(args)
+    if not args.assignment:
+        raise ValueError("--assignment is needed: which assignment do these hand-ins belong to?")
+    assignment, seed_of = course_variant(load(args.assignment), args.key or args.submissions.parent / PRIVATE, args.key)
     students = find_students(args.submissions)
     if not args.no_sandbox and (why := problem()):
         tell(f"this system offers no sandbox: {why}")
@@ -73,12 +88,54 @@ def run_grade(args: argparse.Namespace) -> int:
             seed=args.seed,
             sandbox=not args.no_sandbox,
             jobs=args.jobs,
+            seed_of=seed_of,
+            only=args.question,
             limits=Limits(seconds=args.seconds, memory_mb=args.memory),
             progress=progress,
         )
     print_marks(rows)
     waiting = f", {len(assignment.written)} written questions wait for you" if assignment.written else ""
     say(f"{len(rows)} hand-ins{waiting}; results are in {output}/: grades.csv, grades.json, students/*.html")
+    return 0
+
+
+def course_variant(
+    assignment: Assignment, path: Path, wanted: Path | None
+) -> tuple[Assignment, Callable[[str], int] | None]:
+    """The questions of a private course and the seed of each student, if there is a key."""
+    from labkit.assignments.private import draw, read_key, twisted, twists
+
+    if not path.is_file() and wanted is None:
+        return assignment, None
+    key = read_key(path)
+    say(f"with the variants of the private course in {path.parent}")
+    name = assignment.name
+    return twisted(assignment, twists(assignment, key)), lambda student: draw(key, name, "hidden", student)
+
+
+def try_own(args: argparse.Namespace) -> int:
+    """One notebook on the public cases: the same room and the same messages as in grading."""
+    from labkit.grading.grade import grade
+    from labkit.grading.preview import own_notebook, public_only
+    from labkit.grading.sandbox import Limits, problem
+
+    assignment, found = own_notebook(args.submissions, args.assignment or "")
+    sandbox = not args.no_sandbox and not problem()
+    if not sandbox:
+        tell("this system offers no sandbox: your answers run as an ordinary process")
+    limits = Limits(seconds=args.seconds, memory_mb=args.memory)
+    row = grade(found, public_only(assignment), 0, limits, sandbox)
+    for remark in row.remarks:
+        say(f"note: {remark}")
+    for mark in row.marks:
+        right = mark.score == mark.points
+        say(f"{'✓' if right else '✗'} {mark.question}: {'the public cases pass' if right else mark.hint}")
+        for label, agrees, wanted, came in mark.rows:
+            if not agrees:
+                say(f"    {label}: expected {wanted}, yours {came}")
+    for name, text in row.written.items():
+        say(f"… {name}: {len(text.split())} words, read by a person")
+    say("grading uses more cases than these")
     return 0
 
 

@@ -14,11 +14,11 @@ from labkit.lessons.diagnosis import judge
 from labkit.lessons.exercise import Answer, Exercise, Result, short, value_of
 
 
-def check_of(exercise: Exercise) -> Callable[[Answer], Result]:
-    """The function that a notebook calls with an answer."""
+def check_of(exercise: Exercise, vary: Callable[..., Exercise] | None = None) -> Callable[..., Result]:
+    """The function that a notebook calls with an answer; vary: how options change the exercise."""
 
-    def check(answer: Answer) -> Result:
-        result = judge(exercise, answer)
+    def check(answer: Answer, **twist: str) -> Result:
+        result = judge(vary(exercise, **twist) if vary and twist else exercise, answer)
         display_html(feedback(result))
         if not result.passed and any(value_of(row.found) is not None for row in result.rows):
             from IPython.display import display

@@ -2,6 +2,9 @@
 
 import csv
 import json
+import os
+import re
+import subprocess
 import zipfile
 from subprocess import CompletedProcess
 
@@ -10,6 +13,7 @@ import pytest
 
 from labkit.__main__ import main
 from labkit.assignments import load, questions
+from labkit.base.paths import ROOT
 from labkit.classroom import folder
 from labkit.classroom.autograde import require
 from labkit.classroom.folder import nbgrader
@@ -46,7 +50,15 @@ def mistaken(name):
 
 def test_init_leaves_a_course_that_says_what_to_do(course, capsys):
     readme = (course / "README.md").read_text(encoding="utf-8")
-    for command in ("zip_collect", "autograde", "generate_feedback", "export", "labkit grade", "course open"):
+    for command in (
+        "zip_collect",
+        "autograde",
+        "generate_feedback",
+        "export",
+        "labkit grade",
+        "course open",
+        "course collect",
+    ):
         assert command in readme
     assert "$" not in readme.replace("$$", "")
     assert (course / "submitted").is_dir()
@@ -92,6 +104,21 @@ def test_nbgrader_releases_what_labkit_releases(course, tmp_path):
         assert mine.metadata.get("editable", True) == made.metadata.get("editable", True)
 
 
+def follow_the_readme(course):
+    """Run its steps as they are printed, in one shell; all but the one that opens a server."""
+    blocks = re.findall(r"```\n(.*?)```", (course / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    steps = [line.strip() for block in blocks for line in block.splitlines()]
+    assert sum(step.startswith("nbgrader ") for step in steps) == 4
+    assert sum(step.startswith("python -m labkit ") for step in steps) == 6
+    steps = [step for step in steps if "course open" not in step]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}  # this clone, whatever the environment has installed
+    done = subprocess.run(
+        ["bash", "-e"], input="\n".join(steps), cwd="/", env=environment, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+@pytest.mark.usefixtures("sandboxed")
 def test_three_students_get_the_marks_they_deserve(course):
     assignment = load(NAME)
     first, second, *_ = assignment.questions
@@ -108,11 +135,11 @@ def test_three_students_get_the_marks_they_deserve(course):
         file.write(archive / f"perfect__{NAME}.ipynb", f"{NAME}.ipynb")
     (archive / f"perfect__{NAME}.ipynb").unlink()
 
-    nbgrader(course, "zip_collect", NAME, "--strict")
-    nbgrader(course, "autograde", NAME)
-    nbgrader(course, "generate_feedback", NAME)
-    nbgrader(course, "export")
+    follow_the_readme(course)
 
+    assert {path.name for path in (course / "grades" / NAME).iterdir()} >= {"grades.json", "summary.md", "summary.svg"}
+    with (course / "marks-csv.csv").open() as file:
+        assert {row["student"] for row in csv.DictReader(file)} == {"perfect", "empty", "wrong"}
     with (course / "grades.csv").open() as file:
         scores = {row["student_id"]: (float(row["score"]), float(row["max_score"])) for row in csv.DictReader(file)}
     code = sum(question.points for question in assignment.questions)

@@ -10,6 +10,7 @@ from labkit.assignments import NAMES, load
 from labkit.assignments.assignment import Assignment, Question, Written
 from labkit.classroom import folder
 from labkit.classroom.release import CODE_STUB, KINDS, TEXT_STUB, version
+from labkit.grading.reader import written_by_place
 from labkit.lessons.exercise import Case, Exercise, Mistake
 
 DOUBLE = Exercise(
@@ -74,7 +75,7 @@ def by_id(notebook):
 
 def test_the_student_gets_stubs_and_public_checks(master):
     cells = by_id(version(master, SMALL, "student"))
-    assert list(cells) == ["cell-0", "cell-1", "double", "double-test", "cell-5", "why"]
+    assert list(cells) == ["cell-0", "cell-1", "double", "double-test", "cell-5", "why", "hand-in"]
     assert cells["double"].source == f'def double(x):\n    """Twice x."""\n    {CODE_STUB}'
     assert cells["double-test"].source == "check.double(double)"
     assert cells["why"].source == TEXT_STUB
@@ -172,6 +173,10 @@ def test_a_real_master_gives_all_four(name, tmp_path):
         assert source.rstrip().endswith(CODE_STUB)
         compile(source, question.name, "exec")
     assert all(student[written.name].source == TEXT_STUB for written in assignment.written)
+    for kind in ("student", "solution"):  # texts that have lost their ids are found by their place
+        cells = nbformat.read(tmp_path / kind / f"{name}.ipynb", as_version=4).cells
+        placed = written_by_place(cells, [written.name for written in assignment.written])
+        assert {part: cell.id for part, cell in placed.items()} == {part.name: part.name for part in assignment.written}
 
 
 def test_unknown_and_missing_assignments_are_named(monkeypatch, tmp_path):

@@ -29,6 +29,11 @@ ASSIGNMENT = Assignment(
                     "g is 0 at R = 0 and near 0 for large R: it works on those with about one negative before them",
                 ),
             ),
+            variants=(
+                r"the derivative is $g(R) = R\, e^{-2R}$, the printed loss $\frac12 R^2 e^{-2R}$.",
+                r"the derivative is $g(R) = R^2 e^{-R}$, the printed loss $\frac13 R^3 e^{-R}$.",
+                r"the derivative is $g(R) = R\, e^{-R/3}$, the printed loss $\frac12 R^2 e^{-R/3}$.",
+            ),
         ),
         Written(
             "choose_a_derivative",
@@ -40,6 +45,10 @@ ASSIGNMENT = Assignment(
                 ),
                 (1, "wrong labels: such positives are far back, and a decreasing derivative gives them little"),
                 (1, "how to find out: validation data, several seeds, equal tuning; a share of the pull is no result"),
+            ),
+            variants=(
+                "in (b) one label in three is wrong.",
+                "in (b) one label in fifty is wrong; say from which share on you would choose otherwise.",
             ),
         ),
     ),

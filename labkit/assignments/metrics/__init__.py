@@ -23,6 +23,10 @@ ASSIGNMENT = Assignment(
                 (1, "one query: only the hits depend on the list; an example of two lists"),
                 (1, "several queries: R differs between queries, so k, R and min weigh the queries differently"),
             ),
+            variants=(
+                "use k = 5 and R = 3 for one query, and queries with R = 2 and R = 8 for the two systems.",
+                "use k = 8 and R = 6 for one query, and queries with R = 3 and R = 20 for the two systems.",
+            ),
         ),
         Written(
             "first_column",
@@ -31,6 +35,10 @@ ASSIGNMENT = Assignment(
                 (1, "harmless without ties at the top, and if the copy has the query's label"),
                 (1, "a copy under another label: the query itself may stay in the list, as a hit at rank 1: too high"),
                 (1, "a test that shows it: copies under other labels, or vectors that are not normalised"),
+            ),
+            variants=(
+                "give your test as numbers, with at most four items.",
+                "answer for R@5 as well as for R@1.",
             ),
         ),
     ),

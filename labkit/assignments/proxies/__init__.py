@@ -27,6 +27,10 @@ ASSIGNMENT = Assignment(
                 (1, "Pull: |C⁺| logarithms, each at most α, divided by |C⁺|: at most α in all; push likewise, by C"),
                 (1, "Hence for one sample: the larger the batch, the less is left for each"),
             ),
+            variants=(
+                "say what is left at α = 16 for one of 8 samples and for one of 512.",
+                "say what is left at α = 64 for one of 4 samples and for one of 1,024.",
+            ),
         ),
         Written(
             "one_sample_a_class",
@@ -35,6 +39,10 @@ ASSIGNMENT = Assignment(
                 (1, "Positive parts are equal: one term in each logarithm, and |C⁺| = N"),
                 (1, "Negative parts differ: over samples for each class, over classes for each sample"),
                 (1, "So P-P relations cannot show on SOP with random batches, which is what (✓) means"),
+            ),
+            variants=(
+                "take batches of 64, and compute the printed share for them.",
+                "take batches of 16, and compute the printed share for them.",
             ),
         ),
     ),

@@ -23,6 +23,10 @@ ASSIGNMENT = Assignment(
                 (1, "in fact errors cancel, or few comparisons are near; most are saturated and exact"),
                 (1, "a comparison without error has no slope: at the safe temperature there is no gradient"),
             ),
+            variants=(
+                "argue for a list of 10 items and for one of 1,000: how do bound and measured error change?",
+                "argue with τ = 0.05 in place of 0.01.",
+            ),
         ),
         Written(
             "floors",
@@ -31,6 +35,10 @@ ASSIGNMENT = Assignment(
                 (1, "σ(0) = ½: rank exactly k is half a hit, in every mode; sharper τ₁ does not change that"),
                 (1, "fraction: with k < |P| not even hard recall can be 1; capped and any do not have this part"),
                 (1, "what to watch instead: the metric itself, or the loss minus its floor; modes do not compare"),
+            ),
+            variants=(
+                "she has ten images of each class in a batch, and her loss is near 0.51 in mode fraction.",
+                "she has two images of each class in a batch; read her floors from the table.",
             ),
         ),
     ),

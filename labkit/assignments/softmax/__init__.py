@@ -27,6 +27,10 @@ ASSIGNMENT = Assignment(
                 (1, "Says that the value tells nothing about retrieval, and what would: R@1 on validation classes"),
                 (1, "A remedy with a number: a scale of at least least_scale(1000, ℓ), or another loss"),
             ),
+            variants=(
+                "he has 200 classes, and the loss stays at 4.34.",
+                "he has 5,000 classes, and the loss stays at 7.56.",
+            ),
         ),
         Written(
             "length_of_features",
@@ -35,6 +39,10 @@ ASSIGNMENT = Assignment(
                 (1, "Pythagoras: the step is at right angles to f, so ‖f‖² grows by η²‖g‖² in every step"),
                 (1, "The gradient has the factor 1/‖f‖, so the angle turned about 1/‖f‖²: it slows down"),
                 (1, "A limit: a network moves parameters, not features; or the softmax term changes lengths"),
+            ),
+            variants=(
+                "in part 2 say in a number how far a feature turns that is three times as long.",
+                "in part 2 say in a number how far a feature turns that is half as long.",
             ),
         ),
     ),

@@ -28,6 +28,10 @@ ASSIGNMENT = Assignment(
                 (1, "A control (the untrained network, another layout) and what it can tell"),
                 (1, "Which result would count as shown, as the opposite, and as not shown"),
             ),
+            variants=(
+                "the layout is `grid`, with at least four seeds.",
+                "the layout is `random`, with at least five seeds.",
+            ),
         ),
         Written(
             "study_report",
@@ -45,6 +49,10 @@ ASSIGNMENT = Assignment(
                 ),
                 (1, "Limits that matter here: few seeds, a toy, one budget, untuned; what the interval does not cover"),
                 (1, "Honesty: what was tried and how often, deviations from the plan, what was seen of the test data"),
+            ),
+            variants=(
+                "report also the difference with each seed left out in turn.",
+                "report also the median of the differences beside their mean.",
             ),
         ),
     ),
