@@ -21,7 +21,7 @@ from torch import Tensor
 from labkit.assignments.assignment import Assignment, Question
 from labkit.lessons.exercise import Answer, Case, Exercise, Mistake, outcome, value_of
 
-SYLLABLES = [first + second for first in "bdfgklmnprstvz" for second in "aeiou"]
+ENDS = [letter + digit for letter in "bdfghkmnprstvwxz" for digit in "23456789"]  # of names
 FACTORS = ("unit", "gain", "price", "dose", "rate", "toll")  # no question has an argument of these names
 VALUES = (0.5, 1.5, 2.0, 3.0, 4.0)
 
@@ -54,9 +54,9 @@ def twists(assignment: Assignment, key: bytes) -> dict[str, Twist]:
     found = {}
     for question in assignment.questions:
         name = question.name
-        syllables = [SYLLABLES[draw(key, name, "name", place) % len(SYLLABLES)] for place in "12"]
+        end = "".join(ENDS[draw(key, name, "name", place) % len(ENDS)] for place in "12")
         factor = FACTORS[draw(key, name, "factor") % len(FACTORS)] if has_numbers(question.exercise) else ""
-        found[name] = Twist(f"{name}_{''.join(syllables)}", factor)
+        found[name] = Twist(f"{name}_{end}", factor)
     return found
 
 

@@ -231,26 +231,27 @@ def helpers_in(cells: list[dict[str, Any]], answers: dict[str, str]) -> dict[str
     """What other code cells define, by name: what is safe to run (helpers), and what is not (left_out)."""
     helpers: dict[str, str] = {}
     left_out: dict[str, str] = {}
+    left = MOST_CHARACTERS  # of all other cells together
     for cell in cells:
         source = plain_python(source_of(cell)) if cell.get("cell_type") == "code" and not grade_id(cell) else ""
-        if not source or len(source) > MOST_CHARACTERS or source in answers.values():
+        if not source or len(source) > left or source in answers.values():
             continue
+        left -= len(source)
         try:
-            body = ast.parse(source).body
+            found = [
+                (names_of(node) - answers.keys(), safe(node), ast.unparse(node)) for node in ast.parse(source).body
+            ]
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
-        for node in body:
-            text = ast.get_source_segment(source, node) or ""
-            for name in names_of(node):
-                helpers.pop(name, None), left_out.pop(name, None)  # the last definition counts
-                (helpers if safe(node) else left_out)[name] = text
-    for name in answers.keys() & (helpers.keys() | left_out.keys()):
-        helpers.pop(name, None), left_out.pop(name, None)
-    kept = dict(list(left_out.items())[:MOST_FILES])
-    return {
-        "helpers": dict(list(helpers.items())[:MOST_FILES]),
-        "left_out": {name: text.split("\n")[0][:200] for name, text in kept.items()},
-    }
+        for names, runs, text in found:
+            for name in names if len(helpers) + len(left_out) < MOST_FILES else ():
+                for known in (helpers, left_out):
+                    known.pop(name, None)  # the last definition counts
+                if runs:
+                    helpers[name] = text
+                else:
+                    left_out[name] = text.split("\n")[0][:200]
+    return {"helpers": helpers, "left_out": left_out}
 
 
 def names_of(node: ast.stmt) -> set[str]:

@@ -150,9 +150,8 @@ def test_wrong_answers_written_without_the_cases_are_caught():
     tried, passed = 0, []
     for (topic, name), answers in WRONG.items():
         for what, change in answers.items():
-            for seed in range(2):
-                tried += 1
-                mark = judge(QUESTIONS[name], answer_from(topic, name, change), seed)
-                if mark.score == mark.points:
-                    passed.append(f"{name}: {what} (seed {seed})")
+            tried += 1
+            mark = judge(QUESTIONS[name], answer_from(topic, name, change), tried % 5)
+            if mark.score == mark.points:
+                passed.append(f"{name}: {what} (seed {tried % 5})")
     assert len(passed) <= LET_PASS * tried, passed
