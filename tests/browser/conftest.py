@@ -56,7 +56,7 @@ def browser():
 @pytest.fixture(scope="session")
 def dashboard():
     """The address of a dashboard started the way a user starts it."""
-    with served("-m", "labkit", "dashboard", "--headless", "--port") as address:
+    with served("-m", "labkit", "dashboard", "--headless", "--no-token", "--port") as address:
         yield address
 
 

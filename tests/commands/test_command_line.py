@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from dashboard.gate import TOKEN
 from labkit import commands
 from labkit.base.errors import LabkitError
 from labkit.book import notebooks
@@ -50,9 +51,17 @@ def test_a_port_that_is_taken_or_none_is_said_before_anything_starts(capsys, mon
 
 
 def test_the_dashboard_starts_with_no_folder_that_streamlit_takes_for_pages(monkeypatch):
-    started = []
-    monkeypatch.setattr(dashboard, "become", lambda command: started.append(command) or 0)
+    started, tokens = [], []
+    monkeypatch.setattr(
+        dashboard,
+        "become",
+        lambda command, environment: started.append(command) or tokens.append(environment[TOKEN]) or 0,
+    )
     assert main(["dashboard", "--headless"]) == 0
+    assert main(["dashboard", "--headless", "--no-token"]) == 0
+    assert len(tokens[0]) >= 32
+    assert tokens[0] not in " ".join(started[0])  # which every user can read
+    assert tokens[1] == ""
     script = ROOT / started[0][started[0].index("run") + 1]
     assert script.is_file()
     assert not (script.parent / "pages").exists()  # a link to a page would run its file instead of the app
