@@ -211,7 +211,8 @@ def test_an_interrupted_setup_does_not_look_finished(tmp_path, monkeypatch, fail
     monkeypatch.setattr(setup, "VENV", tmp_path)
     monkeypatch.setattr(setup, "STAMP", tmp_path / "stamp")
     monkeypatch.setattr(setup, "usable", lambda python: False)
-    monkeypatch.setattr(setup.subprocess, "run", run)
+    monkeypatch.setattr(setup, "heard", lambda command: (run(command).returncode, ""))
+    monkeypatch.setattr(setup, "site_packages", lambda: tmp_path)
     setup.STAMP.write_text("an older lock")
     assert setup.setup() == 1
     assert not setup.STAMP.exists()
