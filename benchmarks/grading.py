@@ -1,4 +1,4 @@
-"""What marking takes: CPU time and memory of a hand-in of each assignment, and a class of 200 in one call."""
+"""What marking takes: CPU time and memory of a hand-in of each assignment, and a class of 200, 20 of them hostile."""
 
 import json
 import os
@@ -9,19 +9,21 @@ from statistics import median
 
 import torch
 
+from benchmarks.hostile import ANSWERS, write_hostile
 from labkit.assignments import NAMES, load
 from labkit.classroom.folder import MASTERS
 from labkit.classroom.folder import write as write_version
 from labkit.grading.batch import grade_all
-from labkit.grading.sandbox import problem
+from labkit.grading.grade import Graded
+from labkit.grading.sandbox import Limits, best, problem
 from labkit.runs.provenance import host
 from labkit.training.devices import device_name
 
-CLASS = 200
+CLASS, HOSTILE = 200, 20
 
 
 def measure(quick: bool) -> dict:
-    """Solutions as hand-ins; the class is of the first assignment, two at a time."""
+    """Solutions as hand-ins; the class is of the first assignment, two at a time, with hostile hand-ins among them."""
     if why := problem():
         raise SystemExit(f"labkit: no sandbox here, so nothing to measure: {why}")
     rows = []
@@ -39,25 +41,39 @@ def measure(quick: bool) -> dict:
                 "mb": memory,
             }
         )
-    count = 4 if quick else CLASS
-    whole = graded_copies("1_metrics", count, jobs=2)
-    del whole["rows"]
+    whole = graded_copies("1_metrics", 4 if quick else CLASS - HOSTILE, jobs=2, hostile=True)
+    check_class(whole.pop("rows"))
     machine = {"host": host(), "device_name": device_name(torch.device("cpu")), "cores": os.cpu_count()}
-    return {"machine": machine, "assignments": rows, "class": whole | {"hand_ins": count, "jobs": 2}}
+    return {"machine": machine, "wall": best()[0], "assignments": rows, "class": whole | {"jobs": 2}}
 
 
-def graded_copies(name: str, count: int, jobs: int) -> dict:
+def graded_copies(name: str, count: int, jobs: int, hostile: bool = False) -> dict:
     """Grade copies of a solution, and again: marks, seconds on the clock, CPU seconds of the grader itself."""
     with tempfile.TemporaryDirectory() as folder:
         hand_ins, output = Path(folder, "hand-ins"), Path(folder, "grades")
         for number in range(count):
             write_version(MASTERS / f"{name}.py", "solution", hand_ins / f"student{number:03}.ipynb")
+        bad = 0
+        if hostile:
+            bad = write_hostile(hand_ins, hand_ins / "student000.ipynb", load(name).questions[0].name)
+        limits = Limits(seconds=5)
         started, cpu = time.monotonic(), time.process_time()
-        rows = grade_all(hand_ins, load(name), output, seed=0, jobs=jobs)
+        rows = grade_all(hand_ins, load(name), output, seed=0, jobs=jobs, limits=limits)
         seconds, used, started = time.monotonic() - started, time.process_time() - cpu, time.monotonic()
-        grade_all(hand_ins, load(name), output, seed=0, jobs=jobs)
+        grade_all(hand_ins, load(name), output, seed=0, jobs=jobs, limits=limits)
         again = time.monotonic() - started
-    return {"rows": rows, "seconds": seconds, "parent_cpu_seconds": used, "again_seconds": again}
+    whole = {"hand_ins": len(rows), "hostile": bad, "seconds": seconds, "parent_cpu_seconds": used}
+    return whole | {"rows": rows, "again_seconds": again, "cpu_seconds": sum(row.cpu_seconds for row in rows)}
+
+
+def check_class(rows: list[Graded]) -> None:
+    """Honest hand-ins have all points; hostile answers cost their own question, hostile files everything."""
+    questions = load("1_metrics").questions
+    points = sum(question.points for question in questions)
+    for row in rows:
+        lost = 0 if row.student.startswith("student") else questions[0].points if row.student in ANSWERS else points
+        if row.score != points - lost:
+            raise SystemExit(f"labkit: {row.student} has {row.score:g} points and should have {points - lost}: {row}")
 
 
 def table(found: dict) -> str:
@@ -66,8 +82,8 @@ def table(found: dict) -> str:
     lines = [
         "# Marking hand-ins",
         "",
-        f"{machine['device_name']}, {machine['cores']} cores, no GPU. Solutions as hand-ins, each in a sealed process; "
-        "median of five. Most of the time is importing torch.",
+        f"{machine['device_name']}, {machine['cores']} cores, no GPU. Solutions as hand-ins, each in a sealed room "
+        f"({found['wall']}); median of five. Most of the time is importing torch.",
         "",
         "| assignment | coding questions | known mistakes | CPU s a hand-in | MB |",
         "|---|---|---|---|---|",
@@ -78,9 +94,10 @@ def table(found: dict) -> str:
     ]
     lines += [
         "",
-        f"{whole['hand_ins']} hand-ins in one call, {whole['jobs']} at a time: {whole['seconds']:.0f} s on the clock, "
-        f"{whole['parent_cpu_seconds']:.0f} CPU s of it in the grader itself; the same call again: "
-        f"{whole['again_seconds']:.1f} s, since nothing has changed.",
+        f"{whole['hand_ins']} hand-ins in one call, {whole['hostile']} of them hostile (loops, bombs, crashes, damaged "
+        f"archives), {whole['jobs']} at a time, 5 s a question: {whole['seconds']:.0f} s on the clock, "
+        f"{whole['cpu_seconds']:.0f} CPU s in rooms and {whole['parent_cpu_seconds']:.0f} in the grader itself; all "
+        f"others have all their points. The same call again: {whole['again_seconds']:.1f} s.",
     ]
     return "\n".join(lines)
 

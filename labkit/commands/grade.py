@@ -39,7 +39,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", type=Path, help="where results go (default grades/ASSIGNMENT)")
     parser.add_argument("--jobs", type=int, default=1, help="hand-ins at a time (default 1)")
     parser.add_argument("--seed", type=int, help="of the hidden cases (default: drawn once and kept with the results)")
-    parser.add_argument("--seconds", type=float, default=20, help="for one hand-in (default 20)")
+    parser.add_argument("--seconds", type=float, default=20, help="for one question of one hand-in (default 20)")
     parser.add_argument("--memory", type=int, default=4096, metavar="MB", help="address space (default 4096)")
     parser.add_argument(
         "--no-sandbox", action="store_true", help="go on where there is no sandbox: answers can then read your files"

@@ -60,9 +60,11 @@ def grade_all(
                 row = merged(row, anew)
                 write_json(kept, {"digest": digest, **as_json(row)})
             row = replace(row, handed_in=submission.handed_in)
+            text = page(assignment, row, sandbox)
         except Exception as error:  # whatever one hand-in does, the others are graded
             row = not_graded(student, assignment, error)
-        write_bytes(kept.with_suffix(".html"), page(assignment, row, sandbox).encode("utf-8", "replace"))
+            text = page(assignment, row, sandbox)
+        write_bytes(kept.with_suffix(".html"), text.encode("utf-8", "replace"))
         return row
 
     (output / "students").mkdir(exist_ok=True)
@@ -92,8 +94,11 @@ def grade_all(
             "students": [as_json(row) for row in rows],
         },
     )
-    public, answers = public_code(assignment), {row.student: row.answers for row in rows}
-    text = similarity_text(similar_pairs(answers, public), near_public(answers, public))
+    try:
+        public, answers = public_code(assignment), {row.student: row.answers for row in rows}
+        text = similarity_text(similar_pairs(answers, public), near_public(answers, public))
+    except Exception as error:  # what an answer's text may do to the comparison, it does not do to the marks
+        text = f"The hand-ins could not be compared: {error!r}\n"
     write_bytes(output / "similar.md", text.encode("utf-8", "replace"))
     return rows
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import sha256
@@ -13,9 +13,10 @@ from typing import Any
 from torch import Tensor
 
 from labkit.assignments.assignment import Assignment, Question
+from labkit.base.errors import LabkitError
 from labkit.grading import wire
 from labkit.grading.reader import readable
-from labkit.grading.sandbox import Limits, Outcome, run
+from labkit.grading.sandbox import Limits, Outcome, Room, best
 from labkit.grading.submission import Submission
 from labkit.lessons.diagnosis import verdict
 from labkit.lessons.exercise import Case, Row, outcome, same, short
@@ -65,31 +66,32 @@ class Graded:
 def grade(
     submission: Submission, assignment: Assignment, seed: int, limits: Limits | None = None, sandbox: bool = True
 ) -> Graded:
-    """All questions in one child; those that it left without an answer again, each in a child of its own."""
+    """All questions of a hand-in in one room, each in a process of its own."""
     limits = limits or Limits()
     code = {q.name: submission.answers[q.name] for q in assignment.questions if q.name in submission.answers}
     asked = [question for question in assignment.questions if question.name in code]
+    wall = best()[0] if sandbox else "none"
+    if sandbox and wall == "none":
+        raise LabkitError(f"this system offers no sandbox: {best()[1]}")
     cells = submission.helpers | code  # an answer takes of the helpers what it uses
-    outcomes = [run(job(asked, cells, seed), limits, sandbox)] if asked else []
-    found = answers_of(outcomes)
-    for question in (question for question in asked if question.name not in found):
-        alone = run(job([question], cells, seed), limits, sandbox)
-        outcomes.append(alone)
-        found |= {question.name: {"ended": alone.ended}} | answers_of([alone])
+    with Room(limits, wall) as room:
+        outcomes = answered(room, asked, cells, seed, limits.seconds)
+    found = {question.name: merged(question, outcomes.get(question.name)) for question in assignment.questions}
     lines = submission.left_out | submission.helpers
     marks = tuple(
-        with_missing_line(safe_mark(question, found.get(question.name), question.name in code, seed), lines)
+        with_missing_line(safe_mark(question, found[question.name], question.name in code, seed), lines)
         for question in assignment.questions
     )
+    used = [part for parts in outcomes.values() for part in parts]
     return Graded(
         submission.student,
         submission.file,
         marks,
         {part.name: submission.answers.get(part.name, "") for part in assignment.written},
         submission.remarks,
-        sum(ended.seconds for ended in outcomes),
-        sum(ended.cpu_seconds for ended in outcomes),
-        max((ended.memory_mb for ended in outcomes), default=0.0),
+        sum(part.seconds for part in used),
+        room.cpu_seconds,
+        max((part.memory_mb for part in used), default=0.0),
         code,
         submission.handed_in,
     )
@@ -104,15 +106,52 @@ def identity(question: Question, seed: int) -> str:
     return sha256(wire.line(facts)).hexdigest()
 
 
-def job(questions: Sequence[Question], code: dict[str, str], seed: int) -> bytes:
-    """What the child needs to know: the answers' text, and the arguments of every case."""
-    asked = []
-    for question in questions:
-        names = question.exercise.gradient
-        gradient = [names] if isinstance(names, str) else list(names or ())
-        cases = [packed(case) for case, _ in expected(question, seed)]
-        asked.append({"name": question.name, "gradient": gradient, "cases": cases})
-    return wire.line({"cells": code, "questions": asked})
+def answered(
+    room: Room, asked: Sequence[Question], code: dict[str, str], seed: int, seconds: float
+) -> dict[str, list[Outcome]]:
+    """Every question's public cases, then its hidden ones.
+
+    No hidden input is in the room before all that a student may read has left it: errors of public cases are told in
+    full, and an answer may raise what it likes.
+    """
+    found: dict[str, list[Outcome]] = {}
+    for question in asked:
+        found[question.name] = [room.ask(job(question, code, seed, public=True), seconds)]
+    for question in asked:
+        first = found[question.name][0]
+        if first.ended == "done" and "cases" in (first.answer or {}):
+            left = max(seconds - first.seconds, 0.1 * seconds)
+            found[question.name].append(room.ask(job(question, code, seed, public=False), left))
+    return found
+
+
+def job(question: Question, code: dict[str, str], seed: int, public: bool) -> bytes:
+    """What a worker needs to know: the answers' text, and the arguments of the cases."""
+    names = question.exercise.gradient
+    gradient = [names] if isinstance(names, str) else list(names or ())
+    shown = len(question.exercise.cases())
+    cases = [packed(case) for case, _ in expected(question, seed)]
+    asked = {"name": question.name, "gradient": gradient, "cases": cases[:shown] if public else cases[shown:]}
+    return wire.line({"cells": code, "question": asked})
+
+
+def merged(question: Question, outcomes: Sequence[Outcome] | None) -> dict[str, Any] | None:
+    """What came back for a question, as one answer: public cases, then hidden ones; else why it ended."""
+    if not outcomes:
+        return None
+    for part in outcomes:
+        if part.ended != "done" or part.answer is None:
+            return {"ended": part.ended}
+    first, last = outcomes[0].answer or {}, outcomes[-1].answer or {}
+    if len(outcomes) == 1 and "cases" not in first:
+        return first
+    if last.get("empty") is True:  # no more is told of hidden cases
+        return {"empty": True}
+    public, hidden = first.get("cases"), last.get("cases")
+    counted = isinstance(public, list) and len(public) == len(question.exercise.cases())
+    if len(outcomes) == 1 or not counted or not isinstance(hidden, list):
+        return {"ended": "died"}
+    return {"cases": [*(public or ()), *hidden]}
 
 
 def packed(case: Case) -> dict[str, Any]:
@@ -125,15 +164,6 @@ def expected(question: Question, seed: int) -> list[tuple[Case, Any]]:
     """Every case of a question and what the reference returns for it."""
     exercise = question.exercise
     return [(case, outcome(exercise, exercise.reference, case)) for case in question.cases(seed)]
-
-
-def answers_of(outcomes: Iterable[Outcome]) -> dict[str, dict[str, Any]]:
-    """The first line for every question; a second one for the same question counts for nothing."""
-    found: dict[str, dict[str, Any]] = {}
-    for line in (line for ended in outcomes for line in ended.lines):
-        if isinstance(name := line.get("question"), str):
-            found.setdefault(name, line)
-    return found
 
 
 def not_graded(student: str, assignment: Assignment, error: Exception) -> Graded:
@@ -196,7 +226,14 @@ def scored(question: Question, cases: list[Case], rows: list[Row], error: str, c
     result = verdict(question.exercise, cases, rows)
     idea = all(row.agrees for case, row in zip(cases, rows) if not case.edge)
     score = round(question.points * KEPT_FOR_IDEA * 2) / 2 if idea else 0.0
-    return Mark(question.name, question.points, score, error or result.hint, result.mistake, table)
+    first = next(number for number, row in enumerate(rows) if not row.agrees)
+    hint = result.hint if first < shown else without_shape(result.hint, rows[first].label)
+    return Mark(question.name, question.points, score, error or hint, result.mistake, table)
+
+
+def without_shape(hint: str, label: str) -> str:
+    """The hint about a hidden case: the sizes of a result that the student chose could be an input's digits."""
+    return f"Its shape is not the expected one (case: {label})." if hint.startswith("Its shape is") else hint
 
 
 def read_case(entry: Any, sent: dict[str, Any]) -> tuple[Any, str, bool]:
@@ -220,7 +257,7 @@ def without_message(error: str) -> str:
     """An error of a hidden case: its message, or a kind that the student made, could tell what the case is."""
     kind = error.partition(":")[0]
     found = getattr(builtins, kind, None)
-    line = re.search(r" \(line \d{1,5} of the cell\)$", error)
+    line = re.search(r" \(line \d{1,3} of the cell\)$", error)  # more digits could be those of an input
     named = isinstance(found, type) and issubclass(found, BaseException)
     return (kind if named else "an error") + (line[0] if line else "")
 

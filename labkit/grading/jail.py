@@ -1,21 +1,19 @@
 """A sealed room for one process on Linux. Runs as a file, with the standard library only: python -I -S jail.py PLAN.
 
-PLAN is JSON: what the room shows, what it runs, and its limits. In the room there are the system's libraries, Python
-and the packages named, all read-only, an empty /tmp in memory, no network, no other process, no /proc, no other file.
-Linux namespaces do it: for root directly, and the program becomes a user without rights; for others in a user
-namespace. Three processes: the one outside, the room's first one, and the program. The first two are ours, the program
-cannot touch them; when the grader ends, the one outside is killed by the kernel, then the first one, and with it
-whatever is in the room. Exit code 99 means that the room could not be made.
+PLAN is JSON: what the room shows and what it runs. In the room there are the system's libraries, Python and the
+packages named, all read-only, nothing to write to, no network, no other process, no /proc, no other file. bubblewrap
+makes it where the plan names it, else the functions below do, in the same way. For an ordinary user both use a user
+namespace; root becomes a user that has nothing, one for each room. The room's first process is the program: the kernel
+kills it when this one ends, and this one when the grader ends, by whatever signal; all that is in the room ends with
+it. Exit code 99 means that the room could not be made.
 """
 
 from __future__ import annotations
 
-import base64
 import ctypes
 import json
 import os
 import platform
-import resource
 import select
 import signal
 import sys
@@ -26,10 +24,11 @@ RDONLY, NOSUID, NODEV, NOEXEC, REMOUNT, BIND, REC, PRIVATE = 1, 2, 4, 8, 32, 409
 KEPT_FLAGS = NOSUID | NODEV | NOEXEC  # of the place that is shown: a user namespace may not drop them
 DETACH, JOIN_SESSION_KEYRING = 2, 1
 CALLS = {"x86_64": (155, 250), "aarch64": (41, 219)}  # pivot_root and keyctl, for which libc has no functions
-SET_PDEATHSIG, SET_DUMPABLE, SET_SECCOMP, SET_NO_NEW_PRIVS = 1, 4, 22, 38
+SET_PDEATHSIG, SET_NO_NEW_PRIVS = 1, 38
 DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom")
 NO_ROOM = 99
 FIRST_UID = 200_000  # nobody's: above system and ordinary users
+NAME = b"room"  # of the machine, as seen inside
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -44,7 +43,7 @@ def must(result: int, what: str) -> None:
 def mount(source: str | None, target: str, kind: str | None = None, flags: int = 0, data: str | None = None) -> None:
     """mount(2), as libc has it."""
     words = [word.encode() if word else None for word in (source, target, kind, data)]
-    must(libc.mount(words[0], words[1], words[2], flags, words[3]), f"mount {target}")
+    must(libc.mount(words[0], words[1], words[2], flags, words[3]), f"mount {source or ''} at {target}")
 
 
 def pivot(new: str, old: str) -> None:
@@ -67,6 +66,7 @@ def show(source: str, target: str) -> None:
 
 def build(plan: dict[str, Any]) -> None:
     """Build the room in memory, over /tmp where nobody else sees it, and move into it; no folder is left behind."""
+    must(libc.sethostname(NAME, len(NAME)), "sethostname")
     mount(None, "/", flags=REC | PRIVATE)
     mount("base", "/tmp", "tmpfs", NOSUID | NODEV, "size=1m,mode=755")
     os.mkdir("/tmp/new")
@@ -86,7 +86,6 @@ def build(plan: dict[str, Any]) -> None:
     for device in DEVICES:
         show(device, device)
     os.mkdir("/new/tmp")
-    mount("scratch", "/new/tmp", "tmpfs", NOSUID | NODEV, f"size={plan['scratch_mb']}m,nr_inodes=2000,mode=1777")
     os.chdir("/new")
     pivot(".", ".")
     must(libc.umount2(b".", DETACH), "umount")  # what was the root, with all that was in it
@@ -101,79 +100,110 @@ def die_with(parent_is_there: bool) -> None:
         os._exit(NO_ROOM)
 
 
-def become_program(plan: dict[str, Any]) -> NoReturn:
-    """Give up all rights, accept the limits and the filter of system calls, and become the program."""
-    if plan["as_root"]:
-        os.setgroups([])
-        os.setresgid(plan["uid"], plan["uid"], plan["uid"])
-        os.setresuid(plan["uid"], plan["uid"], plan["uid"])
-    for name, value in plan["limits"].items():
-        resource.setrlimit(getattr(resource, name), (value, value))
-    os.closerange(3, 1024)
-    must(libc.prctl(SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
-    steps = base64.b64decode(plan["seccomp"])
-
-    class Program(ctypes.Structure):
-        _fields_ = (("length", ctypes.c_ushort), ("steps", ctypes.c_char_p))
-
-    filter_ = Program(len(steps) // 8, steps)
-    must(libc.prctl(SET_SECCOMP, 2, ctypes.byref(filter_), 0, 0), "seccomp")
-    os.execve(plan["command"][0], plan["command"], plan["environment"])
+def give_up_rights(uid: int) -> None:
+    """Root becomes a user that owns nothing and has no other process, so that limits are its own."""
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
 
 
-def first_process(plan: dict[str, Any], outside: int) -> NoReturn:
-    """The room's first process: starts the program and ends with it; the kernel then ends all that is left."""
-    die_with(parent_is_there=not select.select([outside], [], [], 0)[0])  # it hears nothing but the end of it
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # what a first process does not handle, the room cannot send it
-    libc.prctl(SET_DUMPABLE, 0, 0, 0, 0)
-    program = os.fork()
-    if program == 0:
-        try:
-            become_program(plan)
-        except BaseException as error:
-            print(error, file=sys.stderr)
-        os._exit(NO_ROOM)
-    os.close(0)
-    os.close(1)  # so that the end of the program is the end of its output
-    while True:
-        ended, status = os.wait()
-        if ended == program:
-            os._exit(os.waitstatus_to_exitcode(status) % 256)
-
-
-def main() -> int:
-    """Make the room, run the program in it, and pass on how it ended."""
-    plan = json.loads(sys.argv[1])
-    plan["as_root"] = os.geteuid() == 0
-    plan["uid"] = FIRST_UID + os.getpid()  # one for each room, so that the limit on processes is its own
+def own_room(plan: dict[str, Any], uid: int) -> int:
+    """Make the room here, run the program in it as its first process, and pass on how it ended."""
     user, group = os.geteuid(), os.getegid()
-    os.umask(0o022)
-    try:
-        libc.syscall(CALLS[platform.machine()][1], JOIN_SESSION_KEYRING, None)  # away from the grader's keys
-        flags = NEWNS | NEWPID | NEWNET | NEWIPC | NEWUTS | (0 if plan["as_root"] else NEWUSER)
-        must(libc.unshare(flags), "unshare")
-        if not plan["as_root"]:
-            for name, text in (("setgroups", "deny"), ("uid_map", f"1000 {user} 1"), ("gid_map", f"1000 {group} 1")):
-                with open(f"/proc/self/{name}", "w") as file:
-                    file.write(text)
-        die_with(parent_is_there=os.getppid() == plan["parent"])  # after what changes rights, which would forget it
-        build(plan)
-    except (OSError, KeyError) as error:
-        print(error, file=sys.stderr)
-        return NO_ROOM
+    must(libc.unshare(NEWNS | NEWPID | NEWNET | NEWIPC | NEWUTS | (NEWUSER if user else 0)), "unshare")
+    if user:
+        for name, text in (("setgroups", "deny"), ("uid_map", f"1000 {user} 1"), ("gid_map", f"1000 {group} 1")):
+            with open(f"/proc/self/{name}", "w") as file:
+                file.write(text)
+    die_with(parent_is_there=os.getppid() == plan["parent"])  # after what changes rights, which would forget it
+    build(plan)
     hears, alive = os.pipe()
     first = os.fork()
     if first == 0:
         os.close(alive)
         try:
-            first_process(plan, hears)
+            os.setsid()  # out of this process's group, which signals from within would reach
+            if not user:
+                give_up_rights(uid)
+            die_with(parent_is_there=not select.select([hears], [], [], 0)[0])  # it hears nothing but the end of it
+            become(plan["command"], plan["environment"])
         except BaseException as error:
             print(error, file=sys.stderr)
         os._exit(NO_ROOM)
-    os.close(0)
-    os.close(1)
+    for stream in (0, 1, 2):
+        os.close(stream)  # so that the end of the program is the end of its output
     _, status = os.waitpid(first, 0)
     return os.waitstatus_to_exitcode(status) % 256
+
+
+def become(command: list[str], environment: dict[str, str]) -> NoReturn:
+    """The program, with nothing of this one."""
+    os.closerange(3, 1024)
+    must(libc.prctl(SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
+    os.execve(command[0], command, environment)
+
+
+def bubblewrap(plan: dict[str, Any], uid: int) -> NoReturn:
+    """Become bubblewrap, which makes the room and runs the program in it as its first process."""
+    if os.geteuid() == 0:
+        plan["shown"] = staged(plan["shown"])
+        give_up_rights(uid)
+    die_with(parent_is_there=os.getppid() == plan["parent"])
+    words = [plan["bubblewrap"], "--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent"]
+    words += ["--new-session", "--as-pid-1", "--cap-drop", "ALL", "--uid", "1000", "--gid", "1000"]
+    words += ["--hostname", NAME.decode()]
+    for source, target in plan["shown"]:
+        words += ["--ro-bind", source, target]
+    for hidden in plan["hidden"]:
+        words += ["--tmpfs", hidden, "--remount-ro", hidden]
+    for link, target in plan["links"]:
+        words += ["--symlink", target, link]
+    for device in DEVICES:
+        words += ["--dev-bind", device, device]
+    words += ["--dir", "/tmp", "--chdir", "/tmp", "--remount-ro", "/", "--", *plan["command"]]
+    become(words, plan["environment"])
+
+
+def staged(shown: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The same files under paths that every user may pass, over /tmp where nobody else sees it: not so /root/…"""
+    must(libc.unshare(NEWNS), "unshare")
+    mount(None, "/", flags=REC | PRIVATE)
+    opened = [(os.open(source, os.O_PATH), target) for source, target in shown]  # some may lie in /tmp
+    mount("stage", "/tmp", "tmpfs", NOSUID | NODEV, "size=1m,mode=755")
+    found = []
+    for number, (descriptor, target) in enumerate(opened):
+        place = f"/tmp/{number}"
+        if os.path.isdir(f"/proc/self/fd/{descriptor}"):
+            os.mkdir(place)
+        else:
+            open(place, "x").close()
+        mount(f"/proc/self/fd/{descriptor}", place, flags=BIND)
+        os.close(descriptor)
+        found.append((place, target))
+    return found
+
+
+def join(cgroup: str) -> None:
+    """The group that counts the room's memory; where the system refuses, limits on addresses stand alone."""
+    try:
+        with open(f"{cgroup}/cgroup.procs", "w") as file:
+            file.write(str(os.getpid()))
+    except OSError:
+        return
+
+
+def main() -> int:
+    """Make the room and run the program in it."""
+    plan = json.loads(sys.argv[1])
+    os.umask(0o022)
+    try:
+        join(plan["cgroup"])
+        libc.syscall(CALLS[platform.machine()][1], JOIN_SESSION_KEYRING, None)  # away from the grader's keys
+        uid = FIRST_UID + os.getpid()
+        return (bubblewrap if plan["bubblewrap"] else own_room)(plan, uid)
+    except (OSError, KeyError) as error:
+        print(error, file=sys.stderr)
+        return NO_ROOM
 
 
 if __name__ == "__main__":

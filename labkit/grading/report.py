@@ -46,9 +46,13 @@ def write_table(path: Path, assignment: Assignment, graded: Sequence[Graded]) ->
     write_bytes(path, text.getvalue().encode("utf-8", "replace"))
 
 
+FORMULA = tuple(" =+-@\t\0＝＋－＠")  # the wide ones where Chinese and Japanese are written
+
+
 def harmless(cell: str) -> str:
-    """Spreadsheets execute cells that begin with these signs; a name may be anything."""
-    return f"'{cell}" if cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell
+    """Spreadsheets execute cells that begin with these signs, and some end a row at any line's end, quoted or not."""
+    cell = re.sub(r"[\r\n\v\f\x85\u2028\u2029]+", " ", cell)
+    return f"'{cell}" if cell[:1] in FORMULA else cell
 
 
 def as_json(row: Graded) -> dict[str, Any]:
@@ -93,7 +97,7 @@ def page(assignment: Assignment, row: Graded, sealed: bool) -> str:
         parts.append(f'<h2>{html.escape(name)}</h2><pre class="words">{answer}</pre>')
     how = "in a sealed process" if sealed else "without a sandbox"
     parts.append(
-        f'<p class="small">Your answers ran {how} and took {row.seconds:.1f} s and at most {row.memory_mb:.0f} MB. '
+        f'<p class="small">Your answers ran {how}. '  # time and memory could tell what a hidden case is
         "Cases that are not shown with numbers belong to grading.</p>"
     )
     return (
@@ -151,4 +155,5 @@ def table_row(pair: Pair) -> str:
 
 def cell(text: str) -> str:
     """A name in a Markdown table, whatever it holds."""
-    return html.escape(text.replace("\n", " ").replace("|", "¦"))
+    printable = "".join(mark if mark.isprintable() else " " for mark in text)
+    return re.sub(r"([\\`*_\[\](){}!~#$])", r"\\\1", html.escape(printable.replace("|", "¦")))

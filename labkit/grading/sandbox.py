@@ -1,135 +1,192 @@
-"""Start a sealed child, hand it a job, and collect its lines; whatever it does, this side goes on."""
+"""A room with a child that answers one question after another; whatever happens in it, this side goes on."""
 
 from __future__ import annotations
 
-import base64
 import json
 import os
-import re
 import selectors
+import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
 import time
-from contextlib import nullcontext, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import cache
-from importlib import metadata
-from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from labkit.grading import seccomp
+from labkit.base.errors import LabkitError
+from labkit.grading import cgroup, walls
+from labkit.grading.walls import Wall
 
-HERE = Path(__file__).resolve().parent
-MOST_LINES = 1000  # looked at; an honest child sends one for each question and two more
+MOST_LINES = 1000  # looked at; an honest worker sends one
 START_SECONDS = 60.0  # to import torch on a busy machine; the student's time begins after it
-PACKAGES = ("torch", "numpy")  # and what they need; labkit and other libraries of losses are not in the room
-ENVIRONMENT = {
-    "PATH": "/nowhere",
-    "HOME": "/tmp",
-    "LANG": "C.UTF-8",
-    "OMP_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-    "PYTHONDONTWRITEBYTECODE": "1",
-}
+GRACE_SECONDS = 30.0 if sys.platform == "linux" else 0.0  # for the first process to end a worker whose time is over
+CLOSE_SECONDS = 5.0  # for a room to end by itself, so that what it used can be counted
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one child may use."""
+    """What an answer to one question may use."""
 
     seconds: float = 20.0  # on the clock
     memory_mb: int = 4096  # of addresses: torch alone takes 1.5 GB of them, few of which become memory
-    processes: int = 4
-    file_mb: int = 16
+    processes: int = 4  # its threads, and the room's first process
+    file_mb: int = 16  # without a sandbox; in a room there is nothing to write to
     output_mb: int = 16
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a child ended: its lines as far as they came, why it stopped, and what it used."""
+    """How a piece of work ended: the answer if one came, why it stopped, and what it used."""
 
-    lines: tuple[dict[str, Any], ...]
+    answer: dict[str, Any] | None
     ended: str  # "done", "time", "output", "died"
     seconds: float
-    cpu_seconds: float
-    memory_mb: float
+    cpu_seconds: float = 0.0
+    memory_mb: float = 0.0
 
 
-def run(job: bytes, limits: Limits, sandbox: bool = True) -> Outcome:
-    """Run the child on a job, at most for the time given."""
-    started = time.monotonic()
-    with nullcontext("/") if sandbox else tempfile.TemporaryDirectory(prefix="labkit-grade-") as folder:
-        command, environment = sealed(limits) if sandbox else plain(Path(folder), limits)
-        process = subprocess.Popen(
+class Room:
+    """One hand-in's room: made when it is needed, made anew when it broke, gone at the end of the `with`."""
+
+    def __init__(self, limits: Limits, wall: Wall) -> None:
+        """Nothing is started yet."""
+        self.limits, self.wall = limits, wall
+        self.process: subprocess.Popen[bytes] | None = None
+        self.cpu_seconds = 0.0  # of rooms that have ended
+        self.things = ExitStack()
+
+    def __enter__(self) -> Self:
+        """The room itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Whatever is left in it ends."""
+        self.close()
+
+    def ask(self, work: bytes, seconds: float) -> Outcome:
+        """What a worker makes of a piece of work, at most in the time given."""
+        process = self.process or self.start()
+        started = time.monotonic()
+        message = struct.pack("<QQ", len(work), int(seconds * 1000)) + work
+        most = self.limits.output_mb * 2**20
+        raw, told, ended = talk(process, message, started + seconds + GRACE_SECONDS, most, "ended")
+        if told is None:  # the first process did not say how it ended: on some systems it never does, else it is lost
+            self.close()
+        answer = next(iter(read_lines(raw)), None)
+        if told is not None or ended == "closed":
+            ended = "time" if told and told["ended"] == "time" else "done" if answer else "died"
+        used = told or {"cpu_seconds": 0.0, "memory_mb": 0.0}
+        return Outcome(answer, ended, time.monotonic() - started, used["cpu_seconds"], used["memory_mb"])
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """A room whose first process is ready, or LabkitError that says why there is none."""
+        group = cgroup.open_group(self.limits.memory_mb) if self.wall != "none" else None
+        if group:
+            self.things.callback(cgroup.remove, group)
+        folder = "/" if self.wall != "none" else tempfile.mkdtemp(prefix="labkit-grade-")
+        if self.wall == "none":
+            self.things.callback(shutil.rmtree, folder, ignore_errors=True)
+        command, environment = walls.command(self.wall, rlimits(self.limits), str(group or ""))
+        self.process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
             cwd=folder,
             env=environment,
             start_new_session=True,
-            close_fds=True,
         )
         try:
-            raw, ended = talk(process, job, limits)
-        finally:
-            used = end(process)
-    lines = tuple(read_lines(raw))
-    if ended == "closed":
-        ended = "done" if any(line.get("done") is True for line in lines) else "died"
-    return Outcome(lines, ended, time.monotonic() - started, used.ru_utime + used.ru_stime, peak_mb(used.ru_maxrss))
+            text, told, _ = talk(self.process, b"", time.monotonic() + START_SECONDS, 2**20, "ready")
+        except BaseException:
+            self.close()
+            raise
+        if told is None:
+            self.close()
+            why = text.decode(errors="replace").strip()[-300:]
+            raise LabkitError(f"no room could be made: {why or 'it ended or took too long'}")
+        return self.process
+
+    def close(self) -> None:
+        """End whatever is left of the room and count what it used."""
+        process, self.process = self.process, None
+        if process is None:
+            return
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        with suppress(OSError):
+            process.stdin.close()  # its first process hears that, and ends
+        with suppress(OSError, ValueError):
+            talk(process, b"", time.monotonic() + CLOSE_SECONDS, 2**40, "never")
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # the room's first process dies with it, and the room with that
+        process.stdout.close()
+        process.stderr.close()
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.cpu_seconds += used.ru_utime + used.ru_stime
+        self.things.close()
 
 
-def talk(process: subprocess.Popen[bytes], job: bytes, limits: Limits) -> tuple[bytes, str]:
-    """Write the job and read the answer side by side, until the end, the deadline, or too much output."""
-    deadline = time.monotonic() + START_SECONDS
-    assert process.stdin is not None
-    assert process.stdout is not None
-    os.set_blocking(process.stdin.fileno(), False)
-    received, sent = bytearray(), 0
+def talk(
+    process: subprocess.Popen[bytes], message: bytes, deadline: float, most: int, word: str
+) -> tuple[bytes, dict[str, Any] | None, str]:
+    """Write a message and read side by side, until the first process tells the word, its end, or too much output.
+
+    What was sent, what was told, and why it stopped: "told", "closed", "time", "output". The first process is ours:
+    what it tells is true. Where the room ends before it is ready, what was sent is the reason.
+    """
+    sent, received, status = 0, bytearray(), bytearray()
     with selectors.DefaultSelector() as ready:
-        ready.register(process.stdout, selectors.EVENT_READ)
-        ready.register(process.stdin, selectors.EVENT_WRITE)
+        for stream in (process.stdout, process.stderr):
+            assert stream is not None
+            os.set_blocking(stream.fileno(), False)
+            ready.register(stream, selectors.EVENT_READ)
+        if message:
+            assert process.stdin is not None
+            os.set_blocking(process.stdin.fileno(), False)
+            ready.register(process.stdin, selectors.EVENT_WRITE)
         while (left := deadline - time.monotonic()) > 0:
             for key, _ in ready.select(left):
                 if key.fileobj is process.stdin:
                     try:
-                        sent += os.write(process.stdin.fileno(), job[sent : sent + 65536])
+                        sent += os.write(key.fd, message[sent : sent + 65536])
                     except BrokenPipeError:
-                        sent = len(job)
-                    if sent >= len(job):
-                        ready.unregister(process.stdin)
-                        process.stdin.close()
+                        sent = len(message)
+                    if sent >= len(message):
+                        ready.unregister(key.fileobj)
                     continue
-                block = os.read(process.stdout.fileno(), 65536)
+                into = received if key.fileobj is process.stdout else status
+                try:
+                    block = os.read(key.fd, 65536)
+                except BlockingIOError:
+                    continue
+                into += block
                 if not block:
-                    return bytes(received), "closed"
-                if not received:  # the child is ready, and the student's code begins
-                    deadline = time.monotonic() + limits.seconds
-                received += block
-                if len(received) > limits.output_mb * 2**20:
-                    return bytes(received), "output"
-    return bytes(received), "time"
+                    ready.unregister(key.fileobj)
+            told = next((line for line in read_lines(bytes(status)) if word in line), None)
+            if len(received) > most or len(status) > most:
+                return bytes(received), None, "output"
+            if told is not None:
+                return bytes(received + rest(process, most)), told, "told"
+            if not any(key.fileobj is not process.stdin for key in ready.get_map().values()):
+                return bytes(received or status), None, "closed"
+    return bytes(received), None, "time"
 
 
-def end(process: subprocess.Popen[bytes]) -> Any:
-    """Kill whatever is left of the child and count what it used."""
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)  # the room's first process dies with it, and the room with that
-    for stream in (process.stdin, process.stdout):
-        if stream is not None and not stream.closed:
-            stream.close()
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return used
-
-
-def peak_mb(maxrss: int) -> float:
-    """The system's figure is in kilobytes, on macOS in bytes."""
-    return maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+def rest(process: subprocess.Popen[bytes], most: int) -> bytes:
+    """What a worker that has ended still has in the pipe."""
+    assert process.stdout is not None
+    found = bytearray()
+    with suppress(BlockingIOError):
+        while len(found) <= most and (block := os.read(process.stdout.fileno(), 65536)):
+            found += block
+    return bytes(found)
 
 
 def read_lines(raw: bytes) -> list[dict[str, Any]]:
@@ -145,41 +202,6 @@ def read_lines(raw: bytes) -> list[dict[str, Any]]:
     return found
 
 
-def sealed(limits: Limits) -> tuple[list[str], dict[str, str]]:
-    """The command that makes a room and runs the child in it."""
-    python, shown, hidden, links = room()
-    path = ["/room/packages", "/room"]
-    plan = {
-        "parent": os.getpid(),
-        "shown": shown,
-        "hidden": hidden,
-        "links": links,
-        "scratch_mb": limits.file_mb,
-        "limits": rlimits(limits),
-        "command": [python, "-I", "-S", "-X", "utf8", "/room/child.py"],
-        "environment": ENVIRONMENT | {"LABKIT_PATH": json.dumps(path)},
-        "seccomp": base64.b64encode(seccomp.program()).decode(),
-    }
-    return [sys.executable, "-I", "-S", str(HERE / "jail.py"), json.dumps(plan)], {"PATH": os.defpath}
-
-
-def plain(folder: Path, limits: Limits) -> tuple[list[str], dict[str, str]]:
-    """Without a room: a process of its own with limits, which can read and write what the grader can."""
-    site = str(Path(str(metadata.distribution("torch").locate_file(""))).resolve())
-    path = ENVIRONMENT | {"LABKIT_PATH": json.dumps([site, str(HERE)]), "HOME": str(folder)}
-    child = [sys.executable, "-I", "-S", "-X", "utf8", str(HERE / "child.py")]
-    if sys.platform == "win32":
-        return child, {**os.environ, **path}
-    code = (
-        "import json, os, resource, sys\n"
-        "for name, value in json.loads(sys.argv[1]).items():\n"
-        "    resource.setrlimit(getattr(resource, name), (value, value))\n"
-        "os.execv(sys.argv[2], sys.argv[2:])"
-    )
-    values = {name: value for name, value in rlimits(limits).items() if name != "RLIMIT_NPROC"}
-    return [sys.executable, "-I", "-S", "-c", code, json.dumps(values), *child], path
-
-
 def rlimits(limits: Limits) -> dict[str, int]:
     """As setrlimit(2) takes them."""
     return {
@@ -189,65 +211,32 @@ def rlimits(limits: Limits) -> dict[str, int]:
         "RLIMIT_NPROC": limits.processes,
         "RLIMIT_NOFILE": 128,
         "RLIMIT_CORE": 0,
+        "RLIMIT_MEMLOCK": 2**16,
     }
 
 
 @cache
-def room() -> tuple[str, list[tuple[str, str]], list[str], list[tuple[str, str]]]:
-    """Python's path in the room, what is shown there and where, what is hidden again, and symbolic links."""
-    base = Path(sys.base_prefix).resolve()
-    python = Path(sys.executable).resolve()
-    shown = [(folder, folder) for folder in ("/usr/lib", "/usr/lib64", "/etc/ld.so.cache") if Path(folder).exists()]
-    links = []
-    for folder in map(Path, ("/lib", "/lib64")):  # links into /usr on most systems
-        if folder.is_symlink():
-            links.append((str(folder), str(folder.readlink())))
-        elif folder.is_dir():
-            shown.append((str(folder), str(folder)))
-    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
-    libraries = base / "lib"
-    if not str(libraries).startswith(("/usr/lib", "/lib")):
-        names = [version, *(entry.name for entry in libraries.glob("libpython*"))]
-        shown += [(str(libraries / name), str(libraries / name)) for name in names]
-    shown.append((str(python), str(python)))
-    hidden = [str(libraries / version / name) for name in ("site-packages", "dist-packages", "test")]
-    hidden += ["/usr/lib/python3/dist-packages"]
-    shown += [(str(HERE / name), f"/room/{name}") for name in ("child.py", "wire.py")]
-    shown += [(str(path), f"/room/packages/{path.name}") for path in package_files()]
-    return str(python), shown, hidden, links
-
-
-def package_files() -> list[Path]:
-    """Top-level files and folders of torch, numpy and what they need, as they are installed."""
-    names, waiting = set[str](), list(PACKAGES)
-    found = set[Path]()
-    while waiting:
-        name = waiting.pop()
-        key = re.sub(r"[-_.]+", "-", name).lower()
-        if key in names:
-            continue
-        names.add(key)
-        try:
-            package = metadata.distribution(name)
-        except metadata.PackageNotFoundError:
-            continue  # needed on other systems only
-        waiting += [
-            re.split(r"[^\w.-]", need, maxsplit=1)[0] for need in package.requires or () if "extra ==" not in need
-        ]
-        for file in package.files or ():
-            if file.parts[0] not in ("..", "__pycache__"):
-                found.add(Path(str(package.locate_file(file.parts[0]))).resolve())
-    return sorted(path for path in found if path.exists())
-
-
-@cache
-def problem() -> str:
-    """Why this system has no sealed room, or nothing if it has: a child is started in one, once."""
+def best() -> tuple[Wall, str]:
+    """The wall that works here, tried once; "none" and why, where none does."""
     if sys.platform != "linux":
-        return f"sealed rooms are made of Linux namespaces, which {sys.platform} does not have"
-    job = json.dumps({"cells": {}, "questions": []}).encode() + b"\n"
-    command, environment = sealed(Limits(seconds=60))
-    tried = subprocess.run(command, input=job, capture_output=True, env=environment, timeout=90)
-    if any(line.get("done") is True for line in read_lines(tried.stdout)):
-        return ""
-    return tried.stderr.decode(errors="replace").strip()[-300:] or f"it ended with code {tried.returncode}"
+        return "none", f"sealed rooms are made of Linux namespaces, which {sys.platform} does not have"
+    why = ""
+    for wall in (*(("bubblewrap",) if shutil.which("bwrap") else ()), "jail"):
+        if not (why := trouble(wall)):
+            return wall, ""
+    return "none", walls.unreadable() or why
+
+
+def trouble(wall: Wall) -> str:
+    """Why this wall does not stand here, or nothing if it does."""
+    try:
+        with Room(Limits(), wall) as room:
+            room.start()
+    except (LabkitError, ValueError) as error:
+        return str(error)
+    return ""
+
+
+def problem() -> str:
+    """Why this system has no sealed room, or nothing if it has."""
+    return best()[1]

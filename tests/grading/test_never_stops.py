@@ -20,7 +20,7 @@ from labkit.grading.sandbox import Limits
 from labkit.grading.similar import similar_pairs
 from labkit.lessons.diagnosis import judge
 from labkit.lessons.exercise import Exercise
-from tests.grading.attacks import ATTACKS
+from tests.grading.attacks.table import ATTACKS
 from tests.grading.tiny import DOUBLE, TINY, answers, cell, notebook
 
 sealed = pytest.mark.usefixtures("sandboxed")
@@ -70,7 +70,11 @@ FORGED = {
     "a float beyond": "1e999",
     "not a number": "NaN",
 }
-RETURNED = ("value and gradient", "half a character in a type's name", "a forged integer of 400 digits")
+RETURNED = (
+    "value and gradient where none is asked",
+    "half a character in a type's name",
+    "a forged integer of 400 digits",
+)
 
 
 @pytest.mark.parametrize("name", FORGED)
@@ -91,7 +95,7 @@ def test_a_class_with_hostile_hand_ins_is_graded_to_the_end(tmp_path):
     folder, output = tmp_path / "in", tmp_path / "out"
     folder.mkdir()
     for name in RETURNED:
-        (folder / f"{name}.ipynb").write_bytes(answers(double=ATTACKS[name][0]))
+        (folder / f"{name}.ipynb").write_bytes(answers(double=ATTACKS[name].cell))
     for method in METHODS:
         (folder / f"damaged {method}.zip").write_bytes(damaged(method))
     (folder / "many lists.zip").write_bytes(many_lists(40, MOST_BYTES - 500_000))

@@ -1,115 +1,78 @@
-"""The walls of the room: which system calls are refused, and that nothing of a hand-in outlives the grader."""
+"""Nothing of a hand-in outlives the grader, and nothing that a student reads tells what a hidden case is."""
 
-import errno
 import json
 import os
-import platform
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
 from labkit.base.paths import ROOT
-from labkit.grading import seccomp, wire
-from labkit.grading.grade import expected, grade, mark, packed
-from labkit.grading.sandbox import Limits, run
+from labkit.grading import wire
+from labkit.grading.grade import Graded, answered, expected, grade, mark, merged, packed, safe_mark
+from labkit.grading.report import page
+from labkit.grading.sandbox import Limits, Room, best
 from labkit.grading.submission import Submission
-from tests.grading.attacks import body
-from tests.grading.tiny import TINY, TRIPLE
+from labkit.lessons.exercise import Case
+from tests.grading.attacks.attack import body, everywhere
+from tests.grading.rooms import USERS, WALLS, as_user
+from tests.grading.tiny import TINY
 
 pytestmark = pytest.mark.usefixtures("sandboxed")
 
-
-def returned(cell, limits=None, **arguments):
-    """What a `double` returns in the room."""
-    cases = [{name: wire.pack(value) for name, value in arguments.items()}]
-    job = {"cells": {"double": cell}, "questions": [{"name": "double", "gradient": [], "cases": cases}]}
-    ended = run(wire.line(job), limits or Limits(seconds=20))
-    found = next(line for line in ended.lines if "question" in line)
-    return wire.unpack(found["cases"][0]["value"]) if "cases" in found else found
-
-
-REFUSED = """
-import ctypes
-libc = ctypes.CDLL(None, use_errno=True)
-found = {}
-for name, number in x.items():
-    ctypes.set_errno(0)
-    result = libc.syscall(number, 0, 0, 0, 0, 0, 0)
-    found[name] = 0 if result >= 0 else ctypes.get_errno()
-return found
-"""
-
-
-def test_system_calls_that_lead_around_the_walls_are_refused():
-    column = seccomp.MACHINES[platform.machine()][1]
-    numbers = {name: both[column] for name, both in seccomp.REFUSED.items() if both[column] is not None}
-    assert returned(body(REFUSED), x=numbers) == dict.fromkeys(numbers, errno.EPERM)
-    assert len(numbers) > 40
-    assert returned(body(REFUSED), x={"clone3": seccomp.CLONE3[column]}) == {"clone3": errno.ENOSYS}
-    assert returned(body(REFUSED), x={"clone": seccomp.CLONE[column]}) == {"clone": errno.EAGAIN}
-
-
-FAMILIES = """
-import socket
-found = []
-for family in range(50):
+# all at once: no death signal, a session of its own, two forks, deaf to signals, threads, the first process stopped
+SURVIVES = """
+import ctypes, os, signal, threading, time
+libc = ctypes.CDLL(None)
+libc.prctl(1, 0, 0, 0, 0)
+for do in (os.setsid, lambda: os.fork() or os.fork() or time.sleep(1000), lambda: os.kill(1, signal.SIGSTOP),
+           lambda: os.kill(1, signal.SIGKILL), lambda: threading.Thread(target=time.sleep, args=(1000,)).start()):
     try:
-        socket.socket(family, socket.SOCK_DGRAM).close()
-        found.append(family)
-    except OSError:
+        do()
+    except (OSError, RuntimeError):
         pass
-return found
+for s in range(1, 65):
+    try:
+        signal.signal(s, signal.SIG_IGN)
+    except (OSError, ValueError):
+        pass
+END
 """
-
-
-def test_there_are_no_sockets_but_local_ones():
-    assert returned(body(FAMILIES), x=0) == [int(seccomp.AF_UNIX)]
-
-
-SEEN = """
-import os
-found = []
-for here, folders, files in os.walk("/"):
-    if here.count("/") > 3:
-        folders.clear()
-    found += [os.path.join(here, name) for name in files if not here.startswith(("/usr/lib", "/room/packages"))]
-return [found, os.path.exists("/proc/self"), sorted(os.listdir("/"))]
-"""
-
-
-def test_the_room_holds_nothing_but_python_and_torch():
-    files, proc, root = returned(body(SEEN), x=0)
-    assert not proc  # no mountinfo, no environment of others, no process to see
-    assert set(root) <= {"dev", "etc", "lib", "lib64", "room", "tmp", "usr", *Path(sys.base_prefix).parts[1:2]}
-    assert [name for name in files if name.startswith("/etc")] == ["/etc/ld.so.cache"]
-
-
-# how a hand-in may try to live on
-SURVIVORS = {
-    "sleeps": "import time\ntime.sleep(1000)",
-    "a session of its own": "import os, time\ntry:\n    os.setsid()\nexcept OSError:\n    pass\ntime.sleep(1000)",
-    "no death signal": "import ctypes, time\nctypes.CDLL(None).prctl(1, 0, 0, 0, 0)\ntime.sleep(1000)",
-    "ignores signals": "import signal, time\nfor s in range(1, 65):\n    try:\n        signal.signal(s, 1)\n"
-    "    except (OSError, ValueError):\n        pass\ntime.sleep(1000)",
-    "stops itself": "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)",
-    "stops the first process": "import os, signal, time\ntry:\n    os.kill(1, signal.SIGSTOP)\n"
-    "except OSError:\n    pass\ntime.sleep(1000)",
-    "threads": "import threading, time\nthreading.Thread(target=time.sleep, args=(1000,)).start()\ntime.sleep(1000)",
-}
 GRADER = """
-import sys
-from labkit.grading import wire
-from labkit.grading.sandbox import Limits, run
-job = {"cells": {"double": sys.argv[1]}, "questions": [{"name": "double", "gradient": [], "cases": [{"x": 1}]}]}
-print("starts", flush=True)
-run(wire.line(job), Limits(seconds=100))
+import json, signal, sys
+from labkit.grading import sandbox
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a job in the background would not hear
+wall, cell = json.loads(sys.argv[1])
+work = {"cells": {"double": cell}, "question": {"name": "double", "gradient": [], "cases": [{"x": 1}]}}
+with sandbox.Room(sandbox.Limits(), wall) as room:
+    room.start()
+    print(room.process.pid, flush=True)
+    room.ask(json.dumps(work).encode(), 100)
 """
+
+
+@contextmanager
+def grader(wall, user, cell):
+    """A process that grades a hand-in, by itself."""
+    words = json.dumps([wall, cell])
+    if user == "ordinary" and os.geteuid() == 0:
+        with as_user(GRADER, words) as process:
+            yield process
+        return
+    process = subprocess.Popen([sys.executable, "-c", GRADER, words], cwd=ROOT, stdout=subprocess.PIPE)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
 
 
 def below(pid):
@@ -133,63 +96,96 @@ def alive(pids):
     return found
 
 
-@pytest.mark.parametrize("name", SURVIVORS)
-@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGTERM], ids=lambda s: s.name)
-def test_nothing_of_a_hand_in_outlives_the_grader(name, ending):
+def gone_in_a_second(pids):
+    for _ in range(20):
+        if not alive(pids):
+            return True
+        time.sleep(0.05)
+    return not alive(pids)
+
+
+CASES = [(wall, user, signal.SIGKILL) for wall in WALLS for user in USERS]
+CASES += [
+    ("bubblewrap", "root", signal.SIGTERM),
+    ("jail", "root", signal.SIGSEGV),
+    ("bubblewrap", "root", signal.SIGINT),
+]
+
+
+@pytest.mark.parametrize(("wall", "user", "ending"), CASES)
+def test_nothing_of_a_hand_in_outlives_the_grader(wall, user, ending):
     folders = set(Path(tempfile.gettempdir()).glob("labkit-grade-*"))
-    grader = subprocess.Popen(
-        [sys.executable, "-c", GRADER, body(SURVIVORS[name])], cwd=ROOT, stdout=subprocess.PIPE, start_new_session=True
-    )
-    try:
-        assert grader.stdout.readline() == b"starts\n"
-        room = wait_for_program(grader.pid)
-        time.sleep(1)  # for the hand-in to do what it does
-        os.kill(grader.pid, ending)
-        grader.wait()
-        for _ in range(20):
+    last = "time.sleep(1000)" if ending != signal.SIGKILL else "os.kill(os.getpid(), signal.SIGSTOP)"
+    with grader(wall, user, body(SURVIVES.replace("END", last))) as process:
+        assert process.stdout.readline().strip().isdigit()
+        for _ in range(200):  # for the worker to be there, and to do what it does
             time.sleep(0.05)
-            if not alive(room):
+            if len(room := below(process.pid)) >= 3:
                 break
-        assert not alive(room)
-        assert set(Path(tempfile.gettempdir()).glob("labkit-grade-*")) == folders
-    finally:
-        grader.kill()
-        grader.stdout.close()
+        time.sleep(1)
+        assert len(room) >= 3
+        os.kill(process.pid, ending)
+        process.wait(20)
+        assert gone_in_a_second(room)
+    assert set(Path(tempfile.gettempdir()).glob("labkit-grade-*")) == folders
 
 
-def wait_for_program(grader):
-    """The processes of the room, once the hand-in's own has imported torch and runs."""
-    for _ in range(600):
-        time.sleep(0.1)
-        room = below(grader)
-        if len(room) >= 3 and any(has_torch(pid) for pid in room):
-            return room
-    raise AssertionError("the hand-in has not started")
+@pytest.mark.parametrize("wall", WALLS)
+def test_a_grader_that_ends_while_a_room_is_made_leaves_nothing(wall):
+    for milliseconds in (250, 300, 350, 400, 500, 700):
+        with grader(wall, "root", body("return x")) as process:
+            time.sleep(milliseconds / 1000)
+            os.kill(process.pid, signal.SIGSTOP)  # so that what is seen is all there is
+            seen = below(process.pid)
+            os.kill(process.pid, signal.SIGKILL)
+            process.wait(20)
+            assert gone_in_a_second(seen), milliseconds
 
 
-def has_torch(pid):
-    with suppress(OSError):
-        return "libtorch_cpu" in Path(f"/proc/{pid}/maps").read_text()
-    return False
-
+# hidden cases
 
 TELLS = {
     "in a message": "raise ValueError(str(x.tolist()))",
     "in the name of an error": "raise type('E' + str(x.tolist()), (Exception,), {})()",
     "in a line of its own": "raise ValueError('x\\n(line 1 of the cell) ' + str(x.tolist()) + ' (line 7 of the cell)')",
+    "in the number of a line": "exec(compile('\\n' * int(float(x[0]) * 1000) + '1/0', '<double>', 'exec'))",
+    "in a shape": "return torch.zeros([0] + [int(digit) for digit in str(float(x[0])).replace('.', '')[:7]])",
+    "in the name of a type": "return type('T' + str(x.tolist()), (), {})()",
+    "in a file for the next one": "open('/tmp/told', 'w').write(str(x.tolist()))",
+    "in a forged line": everywhere("(json.dumps({'error': str(x.tolist())}) + '\\n').encode()") + "os._exit(0)",
+    "in a forged line with public cases": everywhere(
+        "(json.dumps({'cases': [{'error': str(x.tolist())}] * 5}) + '\\n').encode()"
+    )
+    + "os._exit(0)",
+    "in time and memory": "held = bytearray(int(float(x[0]) * 2**20))\nreturn x",
 }
 
 
+SPY = """def triple(x):
+    import os
+    raise ValueError(os.path.exists('/tmp/told') and open('/tmp/told').read())
+"""
+
+
+@pytest.fixture(scope="module")
+def room():
+    with Room(Limits(), best()[0]) as found:
+        yield found
+
+
 @pytest.mark.parametrize("name", TELLS)
-def test_an_error_does_not_tell_what_a_hidden_case_is(name):
-    cell = body(f"if len(x) == 3 and float(x[0]) == 1:\n    return 2 * x\n{TELLS[name]}")  # the public case is right
-    question = TINY.questions[0]
-    double, _ = grade(Submission("ada", answers={"double": cell, "triple": TRIPLE}), TINY, 5).marks
-    hidden = next(case for case in question.cases(5) if case.label == "random 1")
-    secret = str(hidden.arguments["x"].tolist()[0])
-    assert double.score == 0
-    assert "It stops with" in double.hint
-    assert secret[:8] not in json.dumps(double.hint) + json.dumps(double.rows)
+def test_nothing_that_a_student_reads_tells_what_a_hidden_case_is(name, room):
+    secret = Case("hidden", {"x": torch.full((2,), 31.41592653, dtype=torch.float64)})
+    questions = (replace(TINY.questions[0], hidden=lambda rng: [secret]), TINY.questions[1])
+    public = "import json\nif len(x) == 3 and float(x[0]) == 1:\n    return 2 * x\n"
+    outcomes = answered(room, questions, {"double": body(public + TELLS[name]), "triple": SPY}, 5, 20)
+    marks = tuple(safe_mark(question, merged(question, outcomes[question.name]), True, 5) for question in questions)
+    assert marks[0].score == 0
+    assert "ValueError: False" in marks[1].hint
+    assert marks[0].hint
+    text = page(TINY, Graded("ada", "", marks, {}, (), 31.4, 31.4, 31.4), True) + json.dumps(list(map(vars, marks)))
+    for told in ("31.4", "31415", "3, 1, 4, 1"):
+        assert told not in text
 
 
 def test_an_error_of_a_public_case_is_told_whole():
@@ -206,9 +202,3 @@ def test_whether_arguments_were_changed_is_judged_outside():
     for odd in ({"changed": False}, {"arguments": entries[0]["arguments"]}, {"arguments": None}):
         last = {"value": entries[-1]["value"], **odd}
         assert mark(question, {"cases": [*entries[:-1], last]}, True, 1).mistake == "changes its arguments"
-
-
-def test_the_filter_is_only_for_machines_that_it_knows():
-    assert len(seccomp.program("aarch64")) % 8 == 0
-    with pytest.raises(ValueError, match="riscv64"):
-        seccomp.program("riscv64")
