@@ -11,7 +11,7 @@ __version__ = "0.1.0"
 
 # the short names that lessons use, looked up only then: `import labkit` itself stays light
 SHORT = {
-    "check": ("labkit.assignments.check", None),
+    "check": ("labkit.assignments.named_checks", None),
     "claims": ("labkit.lessons.experiment", "claims"),
     "experiment": ("labkit.lessons.experiment", "experiment"),
     "explore": ("labkit.explorers.sliders", "explore"),

@@ -22,7 +22,7 @@ from labkit.runs.film import Film
 from labkit.runs.process import stop
 from labkit.runs.run import Stamp
 from labkit.training import queue as queue_of_runs
-from labkit.training.live import Progress, Watched, log_tail, planned_steps, progress_of, watched
+from labkit.training.live import HowFar, Watched, log_tail, planned_steps, progress_of, watched
 from labkit.training.moving import read_moving, source
 from labkit.training.waiting import QUEUE, Queue, read_queue
 
@@ -152,7 +152,7 @@ def act(what: Callable[..., object], *arguments: object) -> None:
         st.session_state["told"] = str(error)
 
 
-def in_words(far: Progress, each: Watched) -> str:
+def in_words(far: HowFar, each: Watched) -> str:
     """How far a run is."""
     of = f" of {far.steps:,}" if far.steps else ""
     left = f", {far.seconds_left:.0f} s left" if far.seconds_left is not None and each.status == "running" else ""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from labkit.base.words import RIGHT, WRONG, shortened
 from labkit.figures import style
-from labkit.figures.static import LINES
+from labkit.figures.static_traces import LINES
 from labkit.training.galleries import SHOWN, Gallery, find
 
 if TYPE_CHECKING:

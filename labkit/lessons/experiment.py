@@ -65,7 +65,7 @@ def claims(paper: str, *where: str, runs: Sequence[Run] | None = None) -> None:
             f"<td style='{LONG}'>{shown or html.escape(claim.why_not)}</td></tr>"
         )
     if not rows:
-        raise ValueError(f"paper, where: no claim of {paper!r} in {where}; see labkit.runs.claims.CLAIMS")
+        raise ValueError(f"paper, where: no claim of {paper!r} in {where}; see labkit.runs.paper_claims.CLAIMS")
     titles = ("where", "claim", "here", "difference, 95 % interval over seeds")
     head = "".join(f"<th style='{LONG}'>{title}</th>" for title in titles)
     display_html(f"<table><tr>{head}</tr>{rows}</table>{caption(RULE)}")

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from labkit.data.rendered_words import LONGEST, rendered_words, words_of
 from labkit.data.samplers import generator
 from labkit.data.word_images import LETTERS
-from labkit.models.reader import SmallReader
+from labkit.models.small_reader import SmallReader
 from labkit.surrogates import algorithm
 from labkit.surrogates.embedding import SequenceEmbedding, Surrogate
 from labkit.surrogates.filters import Filter

@@ -14,7 +14,7 @@ from labkit.training.devices import peak_memory_mb
 from labkit.training.distributed import rank, read_everywhere
 from labkit.training.evaluation import measure_test, measure_train
 from labkit.training.recording import save_embeddings
-from labkit.training.state import State, load_weights
+from labkit.training.state import State, load_weights_of
 from labkit.training.watch import Clock
 
 
@@ -31,7 +31,7 @@ def finish(config: Config, state: State, splits: Splits, tracker: FileTracker, k
     best = last
     if config.train.select == "best" and 0 <= progress.best_step != progress.step:
         content = read_everywhere(folder / "checkpoints" / "best.safetensors")
-        if content is not None and load_weights(content, state, folder, progress.best_step):
+        if content is not None and load_weights_of(content, state, folder, progress.best_step):
             best = measure_test(state, splits, config)
         else:
             progress.best_step = progress.step  # its weights are gone: what is tested are the last

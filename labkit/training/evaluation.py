@@ -87,7 +87,7 @@ def measure_train(state: State, splits: Splits, config: Config, limit: int = 10_
     return {name: found[name] for name in WHILE_TRAINING}
 
 
-def stratified(labels: Tensor, count: int) -> Tensor:
+def whole_classes(labels: Tensor, count: int) -> Tensor:
     """Indices of about `count` samples: whole classes, evenly spread, so that neighbours keep their meaning."""
     if count >= len(labels):
         return torch.arange(len(labels))

@@ -90,7 +90,7 @@ def status_of(entry: Entry, run: Run | None) -> str:
 
 
 @dataclass(frozen=True)
-class Progress:
+class HowFar:
     """Steps done, of how many (None: not known yet), and seconds left (None: not known)."""
 
     step: int
@@ -103,7 +103,7 @@ class Progress:
         return min(1.0, max(0.0, self.step / self.steps)) if self.steps else 0.0
 
 
-def progress_of(run: Run, rows: Sequence[dict[str, Any]]) -> Progress:
+def progress_of(run: Run, rows: Sequence[dict[str, Any]]) -> HowFar:
     """How far a run is, from the rows of its metrics; where epochs decide, its log says how many steps there are."""
     timed = [row for row in rows if finite(row.get("seconds")) is not None]
     step = max((row["step"] for row in rows), default=0)
@@ -112,7 +112,7 @@ def progress_of(run: Run, rows: Sequence[dict[str, Any]]) -> Progress:
     if len(timed) > 1 and steps:
         took, done = timed[-1]["seconds"] - timed[0]["seconds"], timed[-1]["step"] - timed[0]["step"]
         left = max(0.0, took / done * (steps - step)) if done > 0 else None
-    return Progress(step, steps, left)
+    return HowFar(step, steps, left)
 
 
 def planned_steps(run: Run) -> int | None:

@@ -13,7 +13,7 @@ from labkit.runs.samples import write_samples
 from labkit.runs.tracker import explained
 from labkit.training.config import Config
 from labkit.training.distributed import rank
-from labkit.training.evaluation import embed, stratified
+from labkit.training.evaluation import embed, whole_classes
 from labkit.training.state import State
 
 
@@ -36,12 +36,12 @@ def recorded_points(config: Config, splits: Splits) -> dict[str, Dataset]:
     """The points that a run keeps, by split: test, the gallery of the same classes, and training points if wanted."""
     test, gallery = splits.test, splits.gallery
     labels = test.labels if gallery is None else torch.cat([test.labels, gallery.labels])
-    chosen = stratified(labels, config.record.points)
+    chosen = whole_classes(labels, config.record.points)
     shown = {"test": test.take(chosen[chosen < len(test)])}
     if gallery is not None:
         shown["gallery"] = gallery.take(chosen[chosen >= len(test)] - len(test))
     if config.record.train_points:
-        shown["train"] = splits.train.take(stratified(splits.train.labels, config.record.train_points))
+        shown["train"] = splits.train.take(whole_classes(splits.train.labels, config.record.train_points))
     return shown
 
 

@@ -152,7 +152,7 @@ def load_checkpoint(content: bytes, state: State, folder: Path) -> None:
     state.frames = list(tensors["frames"]) if "frames" in tensors else []
 
 
-def load_weights(content: bytes, state: State, folder: Path, step: int) -> bool:
+def load_weights_of(content: bytes, state: State, folder: Path, step: int) -> bool:
     """Model and loss only, if the checkpoint is that of the given step."""
     tensors, header = read_checkpoint(content, folder)
     if json.loads(header["progress"])["step"] != step:

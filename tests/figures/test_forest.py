@@ -7,8 +7,9 @@ import pytest
 
 from labkit.figures.forest import forest
 from labkit.figures.static import panel_for, small_multiples
-from labkit.runs.claims import Claim, Comparison, Finding, judged, limited
+from labkit.runs.claims import Finding, judged, limited
 from labkit.runs.compare import difference_of
+from labkit.runs.paper_claims import Claim, Comparison
 from labkit.runs.variant import Variant
 
 A, B = Variant("omniglot", "pnp-dq"), Variant("omniglot", "smooth-ap")

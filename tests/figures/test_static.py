@@ -5,7 +5,8 @@ import plotly.graph_objects as go
 import pytest
 
 from labkit.figures import style
-from labkit.figures.static import plain, small_multiples
+from labkit.figures.static import small_multiples
+from labkit.figures.static_traces import plain
 
 
 def curves(power=2.0):

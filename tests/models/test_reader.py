@@ -3,7 +3,7 @@ import torch
 
 from labkit.data.rendered_words import rendered_words
 from labkit.data.word_images import LETTERS
-from labkit.models.reader import SmallReader, first_guess
+from labkit.models.small_reader import SmallReader, first_guess
 from labkit.surrogates import cross_entropy, decode_words, encode_words, objective_step
 
 

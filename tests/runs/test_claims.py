@@ -8,8 +8,9 @@ import pytest
 
 from labkit.base.words import VERDICTS
 from labkit.data import papers
-from labkit.runs.claims import CLAIMS, Claim, Comparison, Finding, evidence, findings, surviving, verdict
+from labkit.runs.claims import Finding, evidence, findings, surviving, verdict
 from labkit.runs.compare import PairedDifference
+from labkit.runs.paper_claims import CLAIMS, Claim, Comparison
 from labkit.runs.read import find_runs
 from labkit.runs.variant import Variant
 

@@ -365,7 +365,7 @@ def test_weights_of_another_step_are_not_taken_for_the_best(whole):
     config = json.loads((whole / "run.json").read_text())["config"]
     built = state.build_state(loop.from_dict(config), 10, 0, torch.device("cpu"))
     before = [p.clone() for p in built.module.parameters()]
-    assert not state.load_weights(path.read_bytes(), built, whole, step + 1)
+    assert not state.load_weights_of(path.read_bytes(), built, whole, step + 1)
     assert all(torch.equal(a, b) for a, b in zip(before, built.module.parameters()))
-    assert state.load_weights(path.read_bytes(), built, whole, step)
+    assert state.load_weights_of(path.read_bytes(), built, whole, step)
     assert not all(torch.equal(a, b) for a, b in zip(before, built.module.parameters()))

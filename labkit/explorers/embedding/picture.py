@@ -11,8 +11,8 @@ from labkit.base.words import shortened
 from labkit.explorers.embedding.data import ExplorerData
 from labkit.explorers.embedding.sheet import NO_SHEET
 from labkit.explorers.packing import SHAPES
-from labkit.figures.static import SHAPES as MARKS
-from labkit.figures.static import TEXT
+from labkit.figures.static_traces import SHAPES as MARKS
+from labkit.figures.static_traces import TEXT
 from labkit.figures.style import COLORS
 
 if TYPE_CHECKING:
@@ -37,9 +37,9 @@ def still(panels: Sequence[ExplorerData]) -> Figure:
     for number, data in enumerate(panels):
         axes = page.add_subplot(1, len(panels), number + 1)
         for group, handle in draw_points(axes, data):
-            handles.setdefault(shortened(plain(data.colors.names[group]), LONGEST), handle)
+            handles.setdefault(shortened(no_formula(data.colors.names[group]), LONGEST), handle)
         draw_pictures(axes, data)
-        axes.set_title(f"{plain(data.title)}\n{data.subtitle}", fontsize=10, color=TEXT)
+        axes.set_title(f"{no_formula(data.title)}\n{data.subtitle}", fontsize=10, color=TEXT)
         axes.set_aspect("equal", adjustable="datalim")
         axes.set_xticks([])
         axes.set_yticks([])
@@ -91,6 +91,6 @@ def draw_pictures(axes: Axes, data: ExplorerData) -> None:
         axes.add_artist(AnnotationBbox(image, (float(xy[0]), float(xy[1])), pad=0.08, bboxprops=frame))
 
 
-def plain(text: str) -> str:
+def no_formula(text: str) -> str:
     """A text as it stands: matplotlib would take what is between dollar signs for a formula."""
     return text.replace("$", r"\$")
