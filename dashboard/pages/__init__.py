@@ -13,6 +13,7 @@ PAGES = {
     "embeddings": ("Embeddings", ":material/bubble_chart:"),
     "retrieval": ("Retrieval", ":material/image_search:"),
     "compare": ("Compare runs", ":material/bar_chart:"),
+    "playground": ("Playground", ":material/gesture:"),
     "losses": ("Losses", ":material/functions:"),
     "papers": ("Papers", ":material/article:"),
     "train": ("Train", ":material/play_circle:"),

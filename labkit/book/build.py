@@ -9,6 +9,7 @@ from pathlib import Path
 
 from labkit.book.notebooks import execute, in_short, lesson_sources
 from labkit.book.page import page, title_of
+from labkit.explorers.playground import playground_page
 
 ASSETS = Path(__file__).parent
 
@@ -39,7 +40,9 @@ def build_book(lessons: Path, target: Path, names: list[str] | None = None) -> i
         way = navigation(before, after)
         (target / f"{stem}.html").write_text(document(title, f"{way}{body}{way}"), encoding="utf-8")
     entries = "".join(f'<li><a href="{stem}.html">{html.escape(title)}</a></li>' for stem, (title, _) in pages.items())
-    front = f'<section class="text"><h1>labkit: train on what you measure</h1><ol>{entries}</ol></section>'
+    (target / "playground.html").write_text(playground_page(back="index.html"), encoding="utf-8")
+    play = '<p><a href="playground.html">The playground</a>: draw a loss and watch a network learn with it.</p>'
+    front = f'<section class="text"><h1>labkit: train on what you measure</h1><ol>{entries}</ol>{play}</section>'
     (target / "index.html").write_text(document("labkit", front), encoding="utf-8")
     print(f"labkit: the book is in {target}; open {target / 'index.html'}")
     return failures

@@ -27,6 +27,7 @@ NAMES = (
     "dashboard",
     "lab",
     "book",
+    "playground",
     "notebooks",
     "setup",
     "test",

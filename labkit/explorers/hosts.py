@@ -37,6 +37,7 @@ class Component:
 
 EMBEDDING = Component("embedding", ("shared/explorer.css", "embedding/embedding.css"), "labkit-embeddings")
 FILM = Component("film", ("shared/explorer.css", "film/film.css"), "labkit-films")
+PLAYGROUND = Component("playground", ("shared/explorer.css", "playground/playground.css"), "labkit-playgrounds")
 
 
 def book_html(component: Component, values: Sequence[Mapping[str, Any]], data: Sequence[Mapping[str, bytes]]) -> str:

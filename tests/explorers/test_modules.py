@@ -2,7 +2,7 @@
 
 import pytest
 
-from labkit.explorers.hosts import EMBEDDING, FILM
+from labkit.explorers.hosts import EMBEDDING, FILM, PLAYGROUND
 from labkit.explorers.modules import WEB, joined, styles
 
 FILES = {
@@ -52,7 +52,7 @@ def test_modules_that_import_each_other_are_named(tmp_path):
         joined("entry.js", write(tmp_path, second='import { NAME } from "./a/first.js";\n' + FILES["second.js"]))
 
 
-@pytest.mark.parametrize("component", [EMBEDDING, FILM], ids=lambda component: component.folder)
+@pytest.mark.parametrize("component", [EMBEDDING, FILM, PLAYGROUND], ids=lambda component: component.folder)
 def test_every_host_gets_one_module_and_the_style(component):
     for host in ("jupyter", "streamlit", "book"):
         assert "\nimport " not in component.module(host)

@@ -5,7 +5,10 @@ import { ABSENT, listLoss, NEGATIVE, POSITIVE } from "./softcount.js";
 
 /** What every item is to query q. */
 export function rolesOf(labels, q) {
-  return Uint8Array.from(labels, (label, j) => (j === q ? ABSENT : label === labels[q] ? POSITIVE : NEGATIVE));
+  const roles = new Uint8Array(labels.length), own = labels[q];
+  for (let j = 0; j < roles.length; j++) roles[j] = labels[j] === own ? POSITIVE : NEGATIVE;
+  roles[q] = ABSENT;
+  return roles;
 }
 
 /**

@@ -1,0 +1,4 @@
+// The playground as an anywidget.
+import { render } from "./playground.js";
+
+export default { render };
