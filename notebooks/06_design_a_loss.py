@@ -263,6 +263,15 @@ from labkit.explorers.lessons.design_a_loss import explore_derivatives
 explore_derivatives()
 
 # %% [markdown]
+# And here everything can be drawn and dragged: the derivative, the data, and the query whose positives are pulled. The
+# network learns in the page itself.
+
+# %%
+from labkit.explorers.lessons.playground import explore_playground
+
+explore_playground("loss=drawn")
+
+# %% [markdown]
 # In code it is one line. Points are joined by straight lines, formulas are integrated numerically:
 
 # %%

@@ -81,6 +81,15 @@ labkit.predict(
 explore_training()
 
 # %% [markdown]
+# Train it yourself, in the page: press play and watch the colours go round the ring, then take D_q; drag an unseen class
+# to another place; ask four networks instead of one.
+
+# %%
+from labkit.explorers.lessons.playground import explore_playground
+
+explore_playground()
+
+# %% [markdown]
 # ## Who is pulled together
 #
 # The pull between a query and positive $i$ is $g(R(i, S_N))$ times the slopes of the sigmoids (lesson 6). On the ring a
