@@ -8,7 +8,7 @@ from typing import Any
 from benchmarks.browser import Visitor, cpu_seconds, served
 
 APP = Path(__file__).with_name("explorer_app.py")
-SIZES = (100, 10_000, 60_000)  # the first shows what the page costs without points
+SIZES = (100, 10_000, 60_000, 200_000)  # the first shows what the page costs without points
 FRAMES = 40
 REPEATS = 5
 # our callbacks stand before and after the explorer's own in one frame: between them it draws

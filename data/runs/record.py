@@ -207,7 +207,9 @@ TOPICS = {
 def finishing() -> None:
     """Projections of every run that keeps embeddings, and one sprite sheet a data set of the points they show."""
     for run in find_runs(HERE):
-        if run.has("embeddings.safetensors") and not run.has("projections/pca.parquet"):
+        wide = run.record.config.model.get("dim", 0) > 3  # what has three dimensions is seen as it is
+        wanted = "projections/umap.parquet" if wide else "projections/pca.parquet"
+        if run.has("embeddings.safetensors") and not run.has(wanted):
             project(run)
     for name, presets in SPRITES.items():
         images = {}

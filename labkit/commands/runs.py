@@ -10,6 +10,7 @@ from typing import Any
 
 from labkit.base.errors import LabkitError
 from labkit.runs.record import STATUSES
+from labkit.runs.schema import PROJECTIONS
 
 HELP = "list, compare, show, move or delete runs"
 Parsers = Any  # argparse's own type for this is private
@@ -39,10 +40,19 @@ def register_showing(actions: Parsers) -> None:
 
 def register_moving(actions: Parsers) -> None:
     """Actions that write, send or delete."""
-    bring = add(actions, "import", "runs_move", "import_zip", "put the runs of a zip into runs/ (or --runs DIR)")
+    about = "put the runs of a zip, or embeddings of your own in a npz, into runs/ (or --runs DIR)"
+    bring = add(actions, "import", "runs_move", "import_file", about)
     add_roots(bring)
-    bring.add_argument("file", type=Path, metavar="FILE.zip")
-    bring.add_argument("--overwrite", action="store_true", help="replace runs that are there already")
+    bring.add_argument("file", type=Path, metavar="FILE", help="a zip of `runs export`, or a npz (see below)")
+    bring.add_argument("--overwrite", action="store_true", help="replace runs that are there already (zip)")
+    bring.add_argument("--images", type=Path, metavar="DIR", help="pictures of the samples (npz)")
+    bring.add_argument("--data", default="", metavar="NAME", help="what the samples are called (npz; default its name)")
+    bring.add_argument("--methods", nargs="+", choices=PROJECTIONS, default=list(PROJECTIONS), help="default pca umap")
+    bring.epilog = (
+        "A npz holds embeddings (N, D) and labels (N,), numbers or names; if you like, ids (N,), and images as uint8 "
+        "(N, height, width) or (N, height, width, 3), or with --images their file names (N,) as `files` (without: the "
+        "pictures of DIR in the order of their names)."
+    )
     export = add(actions, "export", "runs_move", "export_zip", "write runs to a zip")
     add_ids(export, "+")
     export.add_argument("-o", "--output", type=Path, required=True, metavar="FILE.zip")

@@ -3,28 +3,43 @@
 from __future__ import annotations
 
 import argparse
-import os
-import shutil
 import sys
 from pathlib import Path
 
 from labkit.base.paths import OWN
 from labkit.commands.runs import roots_of
 from labkit.commands.terminal import plain, tell
+from labkit.runs.delete import delete_run
 from labkit.runs.read import find_runs, open_run
 from labkit.runs.run import Run
 from labkit.runs.schema import RunError
 
 
-def import_zip(args: argparse.Namespace) -> int:
-    """Bring runs in."""
+def import_file(args: argparse.Namespace) -> int:
+    """Bring runs in, or embeddings that become one."""
     from labkit.runs.transfer import import_runs
 
     roots = args.runs or [OWN]
     if len(roots) > 1:
         raise RunError("--runs: give one folder to import into")
+    if args.file.suffix == ".npz":
+        return import_embeddings(args, roots[0])
+    if args.images or args.data:
+        raise RunError("--images and --data are for a .npz of embeddings")
     for run in import_runs(args.file, roots[0], overwrite=args.overwrite):
         print(f"imported: {run.path}")
+    return 0
+
+
+def import_embeddings(args: argparse.Namespace, root: Path) -> int:
+    """A run of somebody's embeddings; it is there before UMAP begins, which takes a minute."""
+    from labkit.runs.project import project
+    from labkit.training.bring import bring
+
+    run = bring(args.file, root, args.data, args.images)
+    print(plain(f"imported: {run.path}"))
+    if "umap" in args.methods:
+        project(run, ["umap"])
     return 0
 
 
@@ -52,10 +67,7 @@ def delete_runs(args: argparse.Namespace) -> int:
             print("nothing deleted")
             return 1
     for run in runs:
-        # out of sight in one step, so that nobody reads half a run
-        hidden = run.path.with_name(f".deleted-{os.getpid()}-{run.id[:100]}")
-        os.rename(run.path, hidden)
-        shutil.rmtree(hidden)
+        delete_run(run)
         print(plain(f"deleted: {run.path}"))
     return 0
 

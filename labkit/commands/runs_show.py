@@ -7,7 +7,6 @@ import difflib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
 
 from labkit.base.files import write_output
 from labkit.base.typed import finite
@@ -18,38 +17,21 @@ from labkit.runs.compare import paired_difference, table, to_csv, to_latex
 from labkit.runs.read import find_runs, open_run
 from labkit.runs.run import Run
 from labkit.runs.schema import FILES, RunError
-from labkit.runs.variant import Variant, as_value, full_key
+from labkit.runs.select import made_with
+from labkit.runs.variant import Variant
 
 
 def chosen_runs(args: argparse.Namespace) -> list[Run]:
     """The runs that pass every filter, and broken ones that may: of those it cannot be told."""
     wanted = {name: getattr(args, name) for name in ("preset", "loss", "status") if getattr(args, name) is not None}
-    where = [condition.partition("=") for condition in args.where or ()]
-    for key, equals, value in where:
-        if not equals or not key:
-            raise RunError(f"--where must have the form KEY=VALUE, such as lr=0.001; got {key + equals + value!r}")
+    found = find_runs(*roots_of(args))
+    kept = set(map(id, made_with(found, args.where or ())))
     return [
         run
-        for run in find_runs(*roots_of(args))
+        for run in found
         if all(getattr(run, key) in (wanted[key], "" if run.problems else None) for key in wanted)
-        and (run.problems or all(has_setting(run, key, value) for key, _, value in where))
+        and (run.problems or id(run) in kept)
     ]
-
-
-def has_setting(run: Run, key: str, value: str) -> bool:
-    """Whether a run was made with this setting."""
-    found = setting(run, key)
-    return found is not None and bool(found == as_value(value))
-
-
-def setting(run: Run, key: str) -> Any:
-    """What a run was made with: a setting that was chosen or came from the preset, or a field of run.json."""
-    if full_key(key) in run.variant.settings:
-        return run.variant.settings[full_key(key)]
-    value: Any = asdict(run.record) | run.record.config.loss_options | asdict(run.record.config)
-    for part in full_key(key).split("."):
-        value = value.get(part) if isinstance(value, dict) else None
-    return as_value(value)
 
 
 def list_runs(args: argparse.Namespace) -> int:

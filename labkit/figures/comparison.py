@@ -45,8 +45,9 @@ def differences(found: Sequence[PairedDifference], names: Mapping[str, str]) -> 
         return names.get(variant.name, variant.title)
 
     scale, unit = (100, "points") if rows and is_share(rows[0].metric) else (1, "")
-    clear = [d.low > 0 or d.high < 0 for d in rows]
-    half = [scale * (d.high - d.mean) if len(d.seeds) > 1 else 0.0 for d in rows]
+    enough = [len(d.seeds) > 2 for d in rows]  # two are too few for an interval
+    clear = [some and (d.low > 0 or d.high < 0) for some, d in zip(enough, rows)]
+    half = [scale * (d.high - d.mean) if some else 0.0 for some, d in zip(enough, rows)]
     means = go.Scatter(
         x=[scale * d.mean for d in rows],
         y=[called(d.group) for d in rows],

@@ -31,7 +31,7 @@ def results(
     frame = table(runs, metric, split).sort_values("mean")
     scale, unit = (100, " (%)") if is_share(metric) else (1, "")
     shown = [(names or {}).get(group, title) for group, title in zip(frame["group"], frame["title"])]
-    half = ((frame["high"] - frame["mean"]) * scale).fillna(0.0)
+    half = ((frame["high"] - frame["mean"]) * scale).where(frame["n"] > 2, 0.0)  # two seeds are too few for one
     points = [(scale * value, name) for name, values in zip(shown, frame["values"]) for value in values]
     seeds = go.Scatter(
         x=[x for x, _ in points],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,13 +23,25 @@ if TYPE_CHECKING:
 
 NEIGHBOURS = 15
 MIN_DIST = 0.1
+BLOCK = 20_000  # rows that are in double precision at a time
 
 
-def project(run: Run, methods: Sequence[str] = PROJECTIONS, max_points: int = 10_000, seed: int = 0) -> dict[str, Path]:
+def say(message: str) -> None:
+    """A message for the person waiting."""
+    print(f"labkit: {message}", file=sys.stderr, flush=True)
+
+
+def project(
+    run: Run,
+    methods: Sequence[str] = PROJECTIONS,
+    max_points: int = 10_000,
+    seed: int = 0,
+    tell: Callable[[str], None] = say,
+) -> dict[str, Path]:
     """Write projections/pca.parquet and umap.parquet of the L2-normalised embeddings; returns the files by method.
 
     PCA shows every point. UMAP (cosine) shows at most max_points, drawn evenly from all classes. With three dimensions
-    or fewer UMAP is left out: what the model does can be seen as it is.
+    or fewer UMAP is left out: what the model does can be seen as it is. tell: takes a message for the person waiting.
     """
     for method in methods:
         check_choice("methods", method, PROJECTIONS)
@@ -41,17 +53,17 @@ def project(run: Run, methods: Sequence[str] = PROJECTIONS, max_points: int = 10
         rows = np.arange(len(ids))
         parameters: dict[str, Any] = {"method": method, "seed": seed, "of": len(ids)}
         if method == "pca":
-            say(f"{run.id}: PCA of {len(ids):,} points")
-            points, found = pca(embeddings, seed)
+            tell(f"{run.id}: PCA of {len(ids):,} points")
+            points, found = pca(embeddings)
         elif embeddings.shape[1] <= 3:
-            say(f"{run.id}: no UMAP of {embeddings.shape[1]} dimensions, look at the embedding itself")
+            tell(f"{run.id}: no UMAP of {embeddings.shape[1]} dimensions, look at the embedding itself")
             continue
         elif len(ids) <= NEIGHBOURS:
-            say(f"{run.id}: no UMAP of {len(ids)} points, it needs more than {NEIGHBOURS}")
+            tell(f"{run.id}: no UMAP of {len(ids)} points, it needs more than {NEIGHBOURS}")
             continue
         else:
             rows = stratified(labels, max_points, seed)
-            say(f"{run.id}: UMAP of {len(rows):,} points; the first in a session takes a minute or more")
+            tell(f"{run.id}: UMAP of {len(rows):,} points; the first in a session takes a minute or more")
             points, found = umap(embeddings[rows], seed)
         path = run.path / "projections" / f"{method}.parquet"
         write_projection(path, ids[rows], points, parameters | {"points": len(rows)} | found)
@@ -74,16 +86,18 @@ def read_points(run: Run) -> tuple[Floats, NDArray[np.object_], NDArray[np.int64
     return unit.numpy(), samples["id"].to_numpy(object), np.asarray(strata, dtype=np.int64)
 
 
-def pca(embeddings: Floats, seed: int) -> tuple[Floats, dict[str, Any]]:
+def pca(embeddings: Floats) -> tuple[Floats, dict[str, Any]]:
     """The two directions of largest spread; each is turned so that its largest entry is positive."""
-    from sklearn.decomposition import PCA
-
-    found = PCA(min(2, *embeddings.shape), random_state=seed).fit(embeddings)
-    axes = found.components_
+    centred = embeddings - embeddings.mean(axis=0)
+    blocks = (centred[at : at + BLOCK].astype(np.float64) for at in range(0, len(centred), BLOCK))
+    spread = sum((block.T @ block for block in blocks), np.zeros((centred.shape[1],) * 2)) / len(centred)
+    shares, axes = np.linalg.eigh(spread)  # rising
+    axes = axes[:, ::-1][:, :2].T
     signs = np.sign(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)])
     points = np.zeros((len(embeddings), 2), dtype=np.float32)
-    points[:, : len(axes)] = (embeddings - found.mean_) @ (axes * signs[:, None]).T
-    return points, {"explained_variance_ratio": [float(share) for share in found.explained_variance_ratio_]}
+    points[:, : len(axes)] = centred @ (axes * signs[:, None]).T.astype(np.float32)
+    total = max(float(shares.sum()), 1e-30)
+    return points, {"explained_variance_ratio": [max(0.0, float(share)) / total for share in shares[::-1][:2]]}
 
 
 def umap(embeddings: Floats, seed: int) -> tuple[Floats, dict[str, Any]]:
@@ -129,8 +143,3 @@ def write_projection(path: Path, ids: NDArray[np.object_], points: Floats, param
     table = pa.table(columns).replace_schema_metadata({"parameters": json.dumps(parameters)})
     with atomic(path) as temporary:
         pq.write_table(table, temporary, compression="zstd")
-
-
-def say(message: str) -> None:
-    """A message for the person waiting."""
-    print(f"labkit: {message}", file=sys.stderr, flush=True)

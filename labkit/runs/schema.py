@@ -12,6 +12,8 @@ from typing import Any
 from labkit.base.errors import LabkitError
 
 PROJECTIONS = ("pca", "umap")
+NOTES = "notes.json"
+SPRITES = "sprites"  # pictures of the run's own samples, where the data set has none
 FILES = (
     "run.json",
     "metrics.jsonl",
@@ -22,6 +24,9 @@ FILES = (
     *(f"projections/{name}.parquet" for name in PROJECTIONS),
     "checkpoints/last.safetensors",
     "checkpoints/best.safetensors",
+    NOTES,
+    f"{SPRITES}.json",
+    f"{SPRITES}.webp",
 )
 RUN_ID = re.compile(r"[A-Za-z0-9_=+,-][A-Za-z0-9._=+,-]{0,119}")
 MAX_JSON = 16 * 2**20  # bytes; a real run.json has a few thousand

@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
+
+import psutil
 
 from labkit.runs.process import is_alive, process_start, stop
 from labkit.training.waiting import End, Entry
@@ -99,7 +102,13 @@ def arguments(entry: Entry, root: Path, device: str, threads: int | None) -> lis
 
 
 def detached(command: list[str], log: IO[bytes], environment: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
-    """A process in a session of its own, so that Ctrl-C in the terminal of whoever asked does not reach it."""
-    return subprocess.Popen(
+    """A process in a session of its own, so that Ctrl-C in the terminal of whoever asked does not reach it.
+
+    It gives way to others: a page that is looked at while runs train must answer. Results do not depend on that.
+    """
+    started = subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, start_new_session=True
     )
+    with suppress(psutil.Error, OSError):  # it may have ended already
+        psutil.Process(started.pid).nice(getattr(psutil, "BELOW_NORMAL_PRIORITY_CLASS", 10))  # Windows has classes
+    return started

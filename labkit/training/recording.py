@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import torch
@@ -9,7 +10,10 @@ from torch import Tensor
 
 from labkit.base.files import write_safetensors
 from labkit.data.dataset import Dataset, Splits
+from labkit.runs.project import project
+from labkit.runs.read import read_run
 from labkit.runs.samples import write_samples
+from labkit.runs.schema import RunError
 from labkit.runs.tracker import explained
 from labkit.training.config import Config
 from labkit.training.distributed import rank
@@ -18,7 +22,7 @@ from labkit.training.state import State
 
 
 def save_embeddings(config: Config, state: State, splits: Splits, folder: Path) -> None:
-    """Half-precision embeddings of the recorded points, who they are, and the frames."""
+    """Half-precision embeddings of the recorded points, who they are, the frames, and their PCA."""
     shown = recorded_points(config, splits)
     embeddings = embed_all(state, shown, config)
     if rank() > 0:
@@ -30,6 +34,10 @@ def save_embeddings(config: Config, state: State, splits: Splits, folder: Path) 
         if state.frames:
             found = {"frames": torch.stack(state.frames), "steps": torch.tensor(state.progress.frame_steps)}
             write_safetensors(folder / "frames.safetensors", found)
+        with suppress(RunError):  # too few points, or a training that went astray
+            project(
+                read_run(folder), ["pca"], tell=lambda _: None
+            )  # so that pages show it at once; UMAP when asked for
 
 
 def recorded_points(config: Config, splits: Splits) -> dict[str, Dataset]:

@@ -492,3 +492,31 @@ def test_in_streamlit_python_sees_the_lasso_and_a_rerun_keeps_the_view(page, ser
     near = page.get_by_text("of its 10 nearest in the embedding")
     near.nth(1).wait_for()  # Python answered both explorers, each in its own space
     assert page.locator(".strip button").count() == 20
+
+
+CROWD = """(module, [xy, groups]) => {
+  const looks = [{ red: 255, green: 0, blue: 0 }, { red: 0, green: 0, blue: 255 }], [width, height] = [200, 100];
+  const view = { width, height, x: 0, y: 0, scale: 1, toData: (px, py) => [px - width / 2, height / 2 - py] };
+  const image = { data: new Uint8ClampedArray(4 * width * height), width, height };
+  const points = { xy, groups, names: ["a", "b"] }, rows = groups.map((_, i) => i);
+  const layers = [[[], (k) => looks[k], 0.2], [rows, (k) => looks[k], 1]];
+  const counts = module.crowd(image, layers, points, view, "rgb(255, 255, 255)");
+  const at = (x, y) => [...image.data.slice(4 * ((height / 2 - y) * width + width / 2 + x)).slice(0, 3)];
+  const many = Float32Array.from({ length: 2 * 50000 }, () => 0);
+  const crowded = [30000, 50000].map((n) =>
+    module.isCrowded(Uint32Array.from({ length: n }, (_, i) => i), { xy: many }, view));
+  return { counts, thick: at(10, 10), mixed: at(-20, -20), single: at(60, 30), empty: at(0, 40), crowded };
+}"""
+
+
+def test_many_points_are_drawn_as_their_density(page):
+    xy = [10.5, 9.5] * 40 + [-19.5, -20.5] * 2 + [60.5, 29.5, 500.0, 0.0]
+    groups = [0] * 40 + [0, 1] + [1, 1]
+    found = import_module(page, "embedding/density.js", CROWD, [xy, groups])
+    assert found["counts"] == [0, 43]  # one is not in view
+    assert found["thick"] == [255, 0, 0]
+    assert found["empty"] == [255, 255, 255]
+    assert found["mixed"][0] == found["mixed"][2] > found["mixed"][1]  # as much of the one as of the other
+    assert found["single"][2] == 255
+    assert 0 < found["single"][0] < 255  # fainter than the thickest, and yet seen
+    assert found["crowded"] == [False, True]

@@ -47,5 +47,5 @@ def test_ranks_are_drawn_one_row_a_run():
     fig = positive_ranks({"first": [1, 4, 90], "<b>second</b>": [2]}, 1199)
     assert [list(trace.x) for trace in fig.data] == [[1, 4, 90], [2]]
     assert fig.data[0].marker.symbol != fig.data[1].marker.symbol
-    assert fig.layout.yaxis.ticktext == ("first", "&lt;b&gt;second&lt;/b&gt;")
+    assert [note.text for note in fig.layout.annotations] == ["first", "&lt;b&gt;second&lt;/b&gt;"]
     assert max(fig.layout.xaxis.tickvals) == 1000

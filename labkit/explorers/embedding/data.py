@@ -12,7 +12,7 @@ import numpy as np
 
 from labkit.base.paths import RECORDED
 from labkit.explorers.embedding.packed import pack
-from labkit.explorers.embedding.sheet import NO_SHEET, Sheet, cut, find_sheet
+from labkit.explorers.embedding.sheet import NO_SHEET, Sheet, cut, sheet_of
 from labkit.metrics.nearest import nearest as nearest_rows
 from labkit.metrics.nearest import unit_rows
 from labkit.runs.contents import classes_of, read_embedding_array, read_projection, read_samples
@@ -126,7 +126,7 @@ def explorer_data(
     unit = unit_rows(embeddings[[row_of[name] for name in places["id"]]])
     labels, classes = classes_of(samples)
     ids = tuple(samples["id"])
-    cells, sheet = find_sheet(sprites, run.data_name, ids)
+    cells, sheet = sheet_of(run, ids, sprites)
     data = ExplorerData(
         title=str(run),
         method=projection,

@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from labkit.base.paths import RECORDED
 from labkit.data.files import DataError
 from labkit.data.sprites import NAME, read_sprites
+from labkit.runs.run import Run
+from labkit.runs.schema import SPRITES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,7 +38,10 @@ class Sheet:
         """The decoded picture."""
         from PIL import Image
 
-        return Image.open(io.BytesIO(self.data)).convert("RGB")
+        try:
+            return Image.open(io.BytesIO(self.data)).convert("RGB")
+        except Image.DecompressionBombError as error:  # a run from elsewhere may bring any file
+            raise OSError(f"the sheet of pictures is too large: {error}") from None
 
     def box(self, cell: int) -> tuple[int, int, int, int]:
         """Left, upper, right and lower edge of a cell."""
@@ -77,6 +83,12 @@ def find_sheet(folder: Path, name: str, ids: tuple[str, ...]) -> tuple[NDArray[n
     place = {known: cell for cell, known in enumerate(found.ids)}
     cells = np.array([place.get(wanted, -1) for wanted in ids], np.int32)
     return (cells, sheet) if (cells >= 0).any() else (none, NO_SHEET)
+
+
+def sheet_of(run: Run, ids: tuple[str, ...], sprites: Path = RECORDED / "sprites") -> tuple[NDArray[np.int32], Sheet]:
+    """The same for the samples of a run: pictures of its own, else those of its data set."""
+    own = run.has(f"{SPRITES}.json") and run.has(f"{SPRITES}.webp")
+    return find_sheet(run.path, SPRITES, ids) if own else find_sheet(sprites, run.data_name, ids)
 
 
 def cut(sheet: Sheet, cells: NDArray[np.int32], limit: int) -> tuple[NDArray[np.int32], Sheet]:

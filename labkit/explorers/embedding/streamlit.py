@@ -11,12 +11,13 @@ LEAST = 370  # pixels of a panel beside another
 
 
 def embedding_explorer(
-    *panels: ExplorerData, key: str, height: int = 460, search: str = "", below: bool = False
+    *panels: ExplorerData, key: str, height: int = 460, search: str = "", below: bool = False, pictures: bool = False
 ) -> list[str]:
     """Show one explorer, or several side by side that select the same samples, and return the selected ids.
 
     search: words in the names of classes; the points of all others become a faint background (see `matching`).
-    below: the page shows what a lasso holds itself, so the explorer does not.
+    below: the page shows what a lasso holds itself, so the explorer does not. pictures: some points are shown as theirs
+    at first, where there are some.
 
     The selection is kept in `st.session_state[selection_key(key)]`; a page may set it before it calls this. The view
     stays through reruns, also where elements above come and go, which makes Streamlit mount the explorer anew.
@@ -40,6 +41,7 @@ def embedding_explorer(
                         "near": nearest(data, selected[0]) if len(selected) == 1 else {},
                         "kept": matching(data, search),
                         "below": below,
+                        "pictures": pictures,
                         "group": key if len(panels) > 1 else "",
                         "height": height,
                         "place": part(key, number),

@@ -1,6 +1,7 @@
 // Drawing the plane: all points on the lower canvas, what changes with the cursor on the upper one.
 import { GREY, OTHER, readableOn, SAME } from "../shared/colors.js";
 import { cleared, sharpen } from "../shared/elements.js";
+import { crowd, isCrowded } from "./density.js";
 import { neighbours } from "./points.js";
 import { apart } from "./spatial_index.js";
 import { blend, makeStamps, radius } from "./stamps.js";
@@ -49,16 +50,19 @@ export class Drawing {
 
   /** All points; returns how many of those that are kept are in view, and as pictures (null if pictures are off). */
   drawBase() {
-    const { points, view, chosen, selectedRows, order, rest, colors } = this.explorer, stamps = this.stampsNow();
+    const { points, view, chosen, selectedRows, order, rest, colors, keptClass } = this.explorer;
+    const stamps = this.stampsNow(), lively = points.colors || keptClass; // what a search has found stands out
     const ctx = cleared(this.base, view.width, view.height, { willReadFrequently: true }); // it is written by hand
     const { width, height } = this.base, faded = selectedRows.length > 0 || chosen >= 0, strong = this.strong();
     this.image ??= ctx.createImageData(width, height);
     const layers = [
       [rest, () => stamps.grey, 0.16],
-      [order, faded ? () => stamps.grey : stamps.base, faded ? 0.28 : points.colors ? 0.85 : 0.6],
+      [order, faded ? () => stamps.grey : keptClass ? stamps.of : stamps.base, faded ? 0.28 : lively ? 0.85 : 0.6],
       [strong, stamps.of, 1],
     ];
-    const [, seen] = blend(this.image, layers, points, view, colors.page);
+    const [, seen] = isCrowded(order, points, view)
+      ? crowd(this.image, layers, points, view, colors.page)
+      : blend(this.image, layers, points, view, colors.page);
     ctx.putImageData(this.image, 0, 0);
     const shown = this.drawPictures(ctx, faded ? 0.45 : 1);
     if (shown) for (const i of strong) this.stamp(ctx, i, stamps.of(points.groups[i]));

@@ -1,5 +1,6 @@
 // The embedding explorer: points of a run in the plane, in JupyterLab, in Streamlit and in the book.
-// It reads points, sheet, selected, near, kept, below, group, height and place from a model, and gives back stable ids
+// It reads points, sheet, selected, near, kept, below, pictures (whether some points are shown as theirs at first),
+// group, height and place from a model, and gives back stable ids
 // (selected) and the lasso's corners in data coordinates (lasso), never rows of a table or pixels.
 import { paintRoot } from "../shared/colors.js";
 import { innerSize } from "../shared/elements.js";
@@ -104,7 +105,7 @@ class Explorer {
       root.setAttribute("aria-label", `Embedding explorer: ${this.points.title}`);
     }
     this.filter();
-    restore(this);
+    if (!restore(this)) this.setPictures(Boolean(this.model.get("pictures")));
     this.resize();
     this.show(this.model.get("selected") ?? [], true);
     this.loadSheet();
