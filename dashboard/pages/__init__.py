@@ -12,6 +12,7 @@ PAGES = {
     "home": ("Home", ":material/home:"),
     "embeddings": ("Embeddings", ":material/bubble_chart:"),
     "retrieval": ("Retrieval", ":material/image_search:"),
+    "runs": ("Runs", ":material/table_rows:"),
     "compare": ("Compare runs", ":material/bar_chart:"),
     "playground": ("Playground", ":material/gesture:"),
     "losses": ("Losses", ":material/functions:"),

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Collection
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from dashboard.pages import place
+from dashboard.parts.comparison import CURVES, LEAST, Chosen, figures_of, results_table, show_export
 from dashboard.parts.layout import legend_on_top, show_tabs
+from dashboard.parts.links import run_links
 from dashboard.parts.menus import one_of, some_of
 from dashboard.parts.runs import all_runs, choose_preset, devices, finished_runs, is_own
-from dashboard.parts.text import as_text, figure_names, group_titles
+from dashboard.parts.text import as_text, group_titles
 from labkit.explorers.columns import side_by_side
-from labkit.figures.comparison import METRICS, cost_against_quality, differences, differences_to, profiles, shown
-from labkit.figures.results import results, training_curves
-from labkit.figures.static import small_multiples
-from labkit.runs import Run, table, to_csv, to_latex
+from labkit.figures.comparison import METRICS
+from labkit.runs import Run, table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,32 +25,8 @@ if TYPE_CHECKING:
     from labkit.runs.variant import Variant
 
 BASELINES = ("untrained", "pixels")  # not trained: far below, and yet in every table
-CURVES = 7  # lines that colours and dashes can tell apart
+LINKED = 8  # configurations with links beneath the table
 LEFT_OUT = 5  # damaged runs that are named beside the results; all are in the list at the top
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """What is compared: the runs, those of them that figures show, and their variants by the names of their groups."""
-
-    preset: str
-    metric: str
-    baseline: str
-    runs: list[Run]
-    near: list[Run]
-    frame: pd.DataFrame
-    variants: dict[str, Variant]
-
-    @property
-    def labels(self) -> dict[str, str]:
-        """Names short enough for a figure."""
-        return figure_names(self.variants.values())
-
-    @property
-    def best(self) -> list[Run]:
-        """The runs of the best configurations, as many as lines can be told apart."""
-        best = set(self.frame["variant"][:CURVES])
-        return [run for run in self.runs if run.variant in best]
 
 
 def page() -> None:
@@ -121,7 +96,7 @@ def first_baseline(variants: dict[str, Variant], plain: list[str]) -> str:
 
 def say_what_is_shown(runs: list[Run], frame: pd.DataFrame, total: int) -> None:
     """How much, made on what, and what to keep in mind."""
-    few = sum(n < 3 for n in frame["n"])
+    few = sum(n < LEAST for n in frame["n"])
     it = "them" if few > 1 else "it"
     weak = f"; {few} {'have' if few > 1 else 'has'} fewer than three seeds: no claim rests on {it}" if few else ""
     st.caption(
@@ -159,40 +134,31 @@ def show_results(chosen: Chosen) -> None:
     """Every seed, the mean and its interval, as a figure and as a table."""
     metric = chosen.metric
     st.plotly_chart(
-        legend_on_top(results(chosen.near, metric, chosen.labels)),
+        legend_on_top(figures_of(chosen)["Results"]()),
         theme=None,
         key="results",
         alt=f"{metric} of every configuration on test classes: seeds, mean and 95 % interval.",
     )
     st.dataframe(results_table(chosen), hide_index=True)
-    st.caption("The percentile bootstrap is too narrow with few seeds (lesson 12); the t interval is the one to read.")
-
-
-def results_table(chosen: Chosen) -> list[dict[str, Any]]:
-    """A row for each configuration, the user's own first, then by their mean."""
-    metric, mine = chosen.metric, {run.variant for run in chosen.runs if is_own(run)}
-    columns = ("variant", "n", "mean", "low", "high", "bootstrap_low", "bootstrap_high", "values")
-    rows = []
-    for variant, n, mean, low, high, blow, bhigh, values in zip(*(chosen.frame[name] for name in columns)):
-        row = {"configuration": variant.title} | ({"yours": "✓" * (variant in mine)} if mine else {})
-        row |= {"seeds": n, metric: shown(mean, metric)}
-        row["95 % interval"] = "one seed: none" if n < 2 else f"{shown(low, metric)} … {shown(high, metric)}"
-        row["bootstrap"] = "" if n < 2 else f"{shown(blow, metric)} … {shown(bhigh, metric)}"
-        row["every seed"] = ", ".join(shown(value, metric) for value in values)
-        rows.append(row)
-    return sorted(rows, key=lambda row: not row.get("yours"))
+    st.caption(
+        "Too few: an interval of fewer than three seeds says nothing. The percentile bootstrap is too narrow with few "
+        "seeds (lesson 12); the t interval is the one to read."
+    )
+    for number, variant in enumerate(chosen.frame["variant"][:LINKED]):
+        run = next(run for run in chosen.runs if run.variant == variant)
+        name, links = side_by_side(f"links-{number}", [2, 3], 280, vertical_alignment="center")
+        name.markdown(as_text(run.title))
+        with links:
+            run_links(run, place, "compare")
 
 
 def show_differences(chosen: Chosen) -> None:
     """Every configuration minus the baseline, paired by seed."""
-    found = differences_to(
-        chosen.runs, {run.variant for run in chosen.near}, chosen.variants[chosen.baseline], chosen.metric
-    )
-    if not found:
+    if not chosen.differences:
         st.info("Nothing shares a seed with the baseline. Choose another baseline, or train more seeds.")
         return
     st.plotly_chart(
-        differences(found, chosen.labels),
+        figures_of(chosen)["Differences"](),
         theme=None,
         key="differences",
         alt=f"Difference in {chosen.metric} to the baseline, paired by seed, with 95 % intervals.",
@@ -204,7 +170,7 @@ def show_training(chosen: Chosen) -> None:
     """Curves of the best."""
     count = min(CURVES, len(chosen.frame))
     st.plotly_chart(
-        legend_on_top(training_curves(chosen.best, chosen.metric, chosen.labels)),
+        legend_on_top(figures_of(chosen)["During training"]()),
         theme=None,
         key="curves",
         alt=f"Validation {chosen.metric} during training of the {count} best configurations.",
@@ -215,7 +181,7 @@ def show_training(chosen: Chosen) -> None:
 def show_metrics(chosen: Chosen) -> None:
     """Every metric of the best."""
     st.plotly_chart(
-        legend_on_top(profiles(chosen.best, chosen.labels)),
+        legend_on_top(figures_of(chosen)["All metrics"]()),
         theme=None,
         key="profiles",
         alt="Every metric of the best configurations, each from the lowest to the highest of them.",
@@ -227,27 +193,8 @@ def show_cost(chosen: Chosen) -> None:
     """CPU time against quality."""
     st.caption("Named: nothing cheaper is better. The others tell their name under the cursor.")
     st.plotly_chart(
-        cost_against_quality(chosen.near, chosen.metric, chosen.labels),
+        figures_of(chosen)["Cost"](),
         theme=None,
         key="cost",
         alt=f"CPU time of a run against its {chosen.metric}.",
     )
-
-
-def show_export(chosen: Chosen) -> None:
-    """Table and figure as files, and the commands that make the runs again."""
-    files: dict[str, Any] = {"csv": to_csv(chosen.frame), "tex": to_latex(chosen.frame)}
-    files |= {kind: partial(picture, chosen, kind) for kind in ("png", "svg")}
-    for column, (kind, content) in zip(st.columns(4), files.items()):
-        name = f"{chosen.preset}_{chosen.metric}.{kind}".replace("@", "")
-        column.download_button(f"Save as .{kind}", content, name, on_click="ignore")
-    st.markdown("Command lines that make these runs again")
-    commands = {run.record.command for run in chosen.runs if run.record.command}
-    st.code("\n".join(sorted(commands)), language="bash")
-
-
-def picture(chosen: Chosen, kind: str) -> bytes:
-    """The figure of the results as a file; drawn when it is asked for."""
-    buffer = io.BytesIO()
-    small_multiples([results(chosen.runs, chosen.metric, chosen.labels)], columns=1).savefig(buffer, format=kind)
-    return buffer.getvalue()

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import streamlit as st
 
+from dashboard.pages import place
+from dashboard.parts.access import may_change
+from dashboard.parts.bring import offer_bringing, project_runs
 from dashboard.parts.layout import show_tabs
+from dashboard.parts.links import run_links
 from dashboard.parts.menus import one_of, run_titles
 from dashboard.parts.points import show_points
-from dashboard.parts.runs import all_runs, devices, own_first, roots, warn_about_problems
+from dashboard.parts.runs import all_runs, devices, own_first, places, say_if_unknown, warn_about_problems
 from dashboard.parts.text import as_text
 from labkit.data.files import DataError
 from labkit.explorers.columns import side_by_side
@@ -23,10 +28,11 @@ from labkit.explorers.film.streamlit import film_player
 from labkit.runs import Run, RunError
 from labkit.runs.film import Film, read_film
 from labkit.runs.run import Stamp
+from labkit.runs.schema import PROJECTIONS
 
 ALONE = "none"
 AT_ONCE = 10  # runs that one press of a button projects
-FIRST = ("omniglot_pnp-dq", "emoji_pnp-dq")  # groups to begin with, where there are such runs
+FIRST = ("emoji_pnp-dq", "omniglot_pnp-dq")  # groups to begin with, where there are such runs
 
 
 @st.cache_resource(max_entries=12, show_spinner="Reading the points …")
@@ -61,24 +67,33 @@ def page() -> None:
         show_chosen(offered)
     else:
         st.info(
-            f"There is no run with embeddings and a projection in {', '.join(f'`{path}`' for path in roots())}. "
+            f"There is no run with embeddings and a projection in {places()}. "
             "`python -m labkit train toy` trains one, `python -m labkit project ID` projects it.",
             icon=":material/info:",
         )
+    if may_change():
+        offer_bringing()
     explain_absent(absent)
 
 
 def show_chosen(offered: dict[str, Run]) -> None:
-    """The menus, and what is chosen by them."""
-    run, beside = choose_runs(offered)
-    first, second, third = st.columns([2, 5, 4])
-    projection = first.selectbox(
-        "Projection", projections_of(run), key="projection", bind="query-params", format_func=str.upper
+    """The menus in one row, and what is chosen by them."""
+    say_if_unknown("run", offered)
+    columns = side_by_side("choose", [4, 4, 2, 4, 3], 130)
+    run, beside = choose_runs(offered, columns[0], columns[1])
+    methods = projections_of(run)
+    projection = columns[2].selectbox(
+        "Projection",
+        methods,
+        methods.index("umap") if "umap" in methods else 0,
+        key="projection",
+        bind="query-params",
+        format_func=str.upper,
     )
     try:
         data, found = read_points(run, run.stamp(), projection)
         start = list(found).index(first_colour(data, found))
-        by = second.selectbox("Colours stand for", list(found), start, key="colour", bind="query-params")
+        by = columns[3].selectbox("Colours stand for", list(found), start, key="colour", bind="query-params")
         panels = [colored_points(run, run.stamp(), projection, by)]
     except (RunError, DataError, OSError) as error:
         st.error(as_text(str(error)))
@@ -89,25 +104,30 @@ def show_chosen(offered: dict[str, Run]) -> None:
         except (RunError, DataError, OSError) as error:
             st.warning(f"The second run is left out. {as_text(str(error))}")
             beside = None
-    search = third.text_input(
-        "Find classes by name",
+    search = columns[4].text_input(
+        "Find classes",
         key="find",
         bind="query-params",
         placeholder=panels[0].classes[0][:40],
-        help="A part of the name is enough; commas separate several. All other points become a faint background.",
+        help="A part of the name is enough; commas separate several. Matches are coloured, all other points grey.",
     )
+    if matching(panels[0], search) == []:
+        st.warning("No class has this in its name. Clear the search box to see all.")
+    shown = [one for one in (run, beside) if one is not None]
+    views = {"Points": lambda: show_points(panels, search)}
+    if any(one.has("frames.safetensors") for one in shown):
+        show_tabs(views | {"During training": lambda: show_films(shown)})
+    else:
+        views["Points"]()
     say_what_is_shown(panels[0], search, run)
-    show_tabs(
-        {
-            "Points": lambda: show_points(panels, search),
-            "During training": lambda: show_films([one for one in (run, beside) if one is not None]),
-        }
-    )
+    run_links(run, place, "embeddings")
+    lacking = may_change() and "umap" not in methods and data.embeddings.shape[1] > 3
+    if lacking and st.button("Project it by UMAP, too", icon=":material/scatter_plot:"):
+        project_runs([run], ("umap",))
 
 
-def choose_runs(offered: dict[str, Run]) -> tuple[Run, Run | None]:
+def choose_runs(offered: dict[str, Run], left: Any, right: Any) -> tuple[Run, Run | None]:
     """A run and, if wished, another of the same data beside it."""
-    left, right = side_by_side("runs", 2, 340)
     titles = run_titles(offered.values())
     usual = [run.id for group in FIRST for run in offered.values() if run.group == group]
     with left:
@@ -115,11 +135,11 @@ def choose_runs(offered: dict[str, Run]) -> tuple[Run, Run | None]:
     others = {name: other for name, other in offered.items() if other is not run and same_samples(run, other)}
     with right:
         chosen = one_of(
-            "Beside it, a run of the same data",
+            "Beside it",
             {ALONE: ALONE} | {name: titles[name] for name in others},
             ALONE,
             "beside",
-            help="Both select the same samples. Runs of other data are not offered.",
+            help="A run of the same data; both select the same samples. Runs of other data are not offered.",
         )
     return run, others.get(chosen)
 
@@ -140,25 +160,16 @@ def say_what_is_shown(data: ExplorerData, search: str, run: Run) -> None:
         share, result = float((data.grouping.numbers == 0).mean()), run.value("R@1")
         whole = "" if result is None else f" The run's test R@1, among all test items, is {100 * result:.1f} %."
         st.caption(f"Right among the points shown: {100 * share:.1f} %.{whole}")
-    if kept == []:
-        st.warning("No class has this in its name. Clear the search box to see all.")
 
 
 def show_films(runs: list[Run]) -> None:
-    """The frames of one run or of two, or what to do where there are none."""
+    """The frames of one run or of two."""
     try:
-        films = [cached_film(run, run.stamp()) for run in runs]
+        films = [cached_film(run, run.stamp()) for run in runs if run.has("frames.safetensors")]
     except (RunError, OSError) as error:
         st.error(as_text(str(error)))
         return
-    drawn = [film for film in films if film is not None]
-    if drawn:
-        show_training(drawn)
-    else:
-        st.info(
-            "Embeddings of more than three dimensions cannot be drawn as they are. Train with `--set model.dim=3 "
-            "record.frames=40` to watch them move; the recorded runs of `toy` and `fashion-mnist-3d` were."
-        )
+    show_training([film for film in films if film is not None])
 
 
 def first_colour(data: ExplorerData, found: dict[str, Grouping | None]) -> str:
@@ -176,34 +187,16 @@ def explain_absent(runs: list[Run]) -> None:
         if bare:
             st.markdown(f"{len(bare)} have embeddings but no projection to the plane: {names_of(bare)}.")
             first = bare[:AT_ONCE]
-            if st.button(
+            if may_change() and st.button(
                 f"Project {len(first)} of them" if len(bare) > 1 else "Project it", icon=":material/scatter_plot:"
             ):
-                project_all(first)
+                project_runs(first, PROJECTIONS)
         st.markdown(f"{len(runs) - len(bare):,} have kept no embeddings, or are not so far yet.")
 
 
 def names_of(runs: list[Run]) -> str:
     """The first few, for a sentence."""
     return as_text("; ".join(run_titles(runs[:AT_ONCE]).values())) + (" and others" if len(runs) > AT_ONCE else "")
-
-
-def project_all(runs: list[Run]) -> None:
-    """Project run after run, then show the page with them."""
-    from labkit.runs.project import project
-
-    wrong = []
-    bar, titles = st.progress(0.0), run_titles(runs)
-    for number, run in enumerate(runs):
-        bar.progress(number / len(runs), f"{as_text(titles[run.id])}; UMAP of the first takes a minute")
-        try:
-            project(run)
-        except (RunError, OSError) as error:
-            wrong.append(f"{titles[run.id]}: {error}")
-    for text in wrong:
-        st.error(as_text(text), icon=":material/error:")
-    if not wrong:
-        st.rerun()
 
 
 def in_url(name: str, low: int, high: int, otherwise: int | None) -> int | None:
@@ -226,9 +219,11 @@ def show_training(films: list[Film]) -> None:
         if value != begin[name] and (turns or name == "step"):
             st.query_params[name] = str(value)
     hint = " Drag to turn the sphere, or use the arrow keys." if turns else ""
+    flat = " Of more than three dimensions the two main directions of the last frame are drawn, in all frames the same."
+    plane = flat if any(film.kind == "plane" for film in films) else ""
     st.caption(
-        "Every point is a direction, as cosine similarity sees it. Colours and shapes stand for classes. R@1 is among "
-        f"the points shown, which are fewer than those of the run's test.{hint}"
+        f"Every point is a direction, as cosine similarity sees it.{plane} Colours and shapes stand for classes. R@1 "
+        f"is among the points shown, which are fewer than those of the run's test.{hint}"
     )
     with st.expander("The frames as a table", icon=":material/table:"):
         for film in films:

@@ -6,9 +6,9 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard.pages import place
-from dashboard.parts.before_after import show_before_and_after
-from dashboard.parts.runs import all_findings, all_runs, devices, roots, warn_about_problems
+from dashboard.pages import PAGES, place
+from dashboard.parts.before_after import before_and_after, show_before_and_after, state_of_pair
+from dashboard.parts.runs import all_findings, all_runs, devices, no_runs, warn_about_problems
 from dashboard.parts.text import as_text
 from labkit.base.words import RULE, VERDICTS, with_mark
 from labkit.runs import Run
@@ -43,15 +43,21 @@ def page() -> None:
         "What we report, such as Recall@k, average precision or edit distance, is not differentiable; four papers show "
         "ways to train on it nevertheless."
     )
-    state = show_before_and_after([run for run in all_runs() if not run.problems])
-    if state:
-        label, icon = "**Look closer: pictures, neighbours, lasso**", ":material/bubble_chart:"
-        st.page_link(place("embeddings"), label=label, icon=icon, query_params=state)
+    usable = [run for run in all_runs() if not run.problems]
+    pair = before_and_after(usable)
+    if pair:
+        with st.container(key="look"):  # the one thing to do first: it looks like a button
+            label, icon = "Look closer: neighbours, lasso, classes", ":material/bubble_chart:"
+            state = state_of_pair(*pair)
+            st.page_link(place("embeddings"), label=label, icon=icon, query_params=state, width="content")
+        show_before_and_after(*pair)
     st.subheader("Three things to try")
     for column, (name, label, icon, words) in zip(st.columns(3), TO_TRY):
         with column.container(border=True, height="stretch"):
             st.page_link(place(name), label=f"**{label}**", icon=icon)
             st.caption(words)
+    if "playground" in PAGES:
+        st.page_link(place("playground"), label="**The playground**: train in this page, with your own settings")
     st.subheader("The runs at a glance")
     show_runs()
     st.subheader("The papers' claims in these runs")
@@ -64,12 +70,7 @@ def show_runs() -> None:
     warn_about_problems(runs)
     usable = [run for run in runs if not run.problems]
     if not usable:
-        where = ", ".join(f"`{as_text(str(path))}`" for path in roots())
-        st.info(
-            f"There is no run in {where}. Train one: `python -m labkit train toy`; `make runs` makes the recorded "
-            "ones.",
-            icon=":material/info:",
-        )
+        no_runs()
         return
     st.markdown(f"{len(usable)} runs. Made on: **{as_text(devices(usable))}**.")
     if all(run.device == "cpu" for run in usable if run.device):

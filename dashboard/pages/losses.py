@@ -79,7 +79,8 @@ def show_card(card: Card) -> None:
         rows = [f"| {as_text(k)} | {as_text(str(v))} | {as_text(source)} |" for k, (v, source) in card.defaults.items()]
         st.markdown("\n".join(["| option | default | from |", "|---|---|---|", *rows]))
     if card.errata:
-        st.markdown("Errata that concern it")
-        st.markdown("\n".join(f"- **{name}**: {as_text(ERRATA[name], 2000)}" for name in card.errata))
+        count = f"{len(card.errata)} errata concern it" if len(card.errata) > 1 else "One erratum concerns it"
+        with st.expander(count, icon=":material/edit_note:"):
+            st.markdown("\n".join(f"- **{name}**: {as_text(ERRATA[name], 2000)}" for name in card.errata))
     if card.released:
         st.info(f"Released code: {card.released}", icon=":material/code:")

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
+from dashboard.pages import place
+from dashboard.parts.links import run_links
 from dashboard.parts.menus import run_titles, some_of
-from dashboard.parts.runs import finished_runs
+from dashboard.parts.runs import finished_runs, say_if_unknown
 from dashboard.parts.text import as_text
-from labkit.base.paths import RECORDED
 from labkit.base.words import RIGHT, WRONG
 from labkit.data.files import DataError
-from labkit.explorers.embedding.sheet import NO_SHEET, Sheet, find_sheet
+from labkit.explorers.embedding.sheet import NO_SHEET, Sheet, sheet_of
 from labkit.figures.retrieval_grid import Cell, positive_ranks, row_html
 from labkit.figures.style import QUERY
 from labkit.runs import Run, RunError
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ORDERS = {"hardest first": True, "easiest first": False, "as recorded": None}  # by AP: whether ascending
+APART = "where the runs differ most"
 SHOWN = ("R@1", "R@5", "R@10", "AP", "nDCG@10")
 MOST_RUNS = 3
 EVERY = "all classes"
@@ -50,10 +52,10 @@ def queries_of(_points: Points, files: Stamp) -> pd.DataFrame | str:
 
 
 @st.cache_resource(max_entries=6, show_spinner=False)
-def sheet_of(name: str, ids: tuple[str, ...]) -> tuple[NDArray[np.int32], Sheet] | None:
-    """Cells of these ids and their sheet; None where the data set has no pictures, or a damaged sheet."""
+def pictures_of(_run: Run, where: str, ids: tuple[str, ...]) -> tuple[NDArray[np.int32], Sheet] | None:
+    """Cells of these ids and their sheet, None if there is none or a damaged one; where: of the run, for the cache."""
     try:
-        cells, sheet = find_sheet(RECORDED / "sprites", name, ids)
+        cells, sheet = sheet_of(_run, ids)
         if sheet is not NO_SHEET:
             sheet.open()
             return cells, sheet
@@ -92,6 +94,7 @@ def page() -> None:
 
 def choose_runs(groups: dict[str, list[Run]]) -> dict[str, Run]:
     """Data, and up to three runs of it, by their names for people."""
+    find_data(groups)
     left, right = st.columns([1, 2])
     data = left.selectbox(
         "Data and setting",
@@ -108,6 +111,16 @@ def choose_runs(groups: dict[str, list[Run]]) -> dict[str, Run]:
     return {titles[name]: runs[name] for name in chosen}
 
 
+def find_data(groups: dict[str, list[Run]]) -> None:
+    """An address that names runs only: choose their data, and say which of them are not here."""
+    asked = st.query_params.get_all("runs")
+    if "data" not in st.session_state and "data" not in st.query_params:
+        holding = [name for name, runs in groups.items() if any(run.id in asked for run in runs)]
+        if holding:
+            st.session_state["data"] = holding[0]
+    say_if_unknown("runs", {run.id for runs in groups.values() for run in runs})
+
+
 def start_with(runs: list[Run]) -> list[str]:
     """The run with the highest test R@1, and beside it the untrained network."""
     ordered = sorted(runs, key=lambda run: run.value("R@1") or 0.0, reverse=True)
@@ -121,16 +134,20 @@ def go_to(name: str | None) -> None:
         st.session_state["query"] = name
 
 
-def choose_query(table: pd.DataFrame, name: str) -> tuple[str, pd.DataFrame]:
-    """Menus of class, order and query; the chosen id, and the table in that order."""
+def choose_query(tables: dict[str, pd.DataFrame], name: str) -> tuple[str, pd.DataFrame]:
+    """Menus of class, order and query; the chosen id, and the table of the first run, of this name, in that order."""
+    table = tables[name]
     left, middle, right = st.columns([2, 1, 1])
     names = [EVERY, *sorted(table["class"].unique())]
     wanted = left.selectbox("Class (type to search)", names, key="class", bind="query-params")
-    order = middle.selectbox("Order of queries", list(ORDERS), key="order", bind="query-params")
+    orders = [*ORDERS, *([APART] if len(tables) > 1 else [])]
+    order = middle.selectbox("Order of queries", orders, key="order", bind="query-params")
     right.slider("Found items shown", 5, 30, 10, key="top", bind="query-params")
     some = table if wanted == EVERY else table[table["class"] == wanted]
-    ascending = ORDERS[order]
-    if ascending is not None:
+    ascending = ORDERS.get(order)
+    if order == APART:
+        some = some.iloc[gap(some, tables).argsort(kind="stable").to_numpy()[::-1]]
+    elif ascending is not None:
         some = some.sort_values("AP", ascending=ascending, kind="stable")
     ids = list(some["id"])
     left, back, forth, chance = st.columns([4, 1, 1, 1], vertical_alignment="bottom")
@@ -141,32 +158,43 @@ def choose_query(table: pd.DataFrame, name: str) -> tuple[str, pd.DataFrame]:
     forth.button("Next", on_click=go_to, args=(after,), disabled=after is None, width="stretch")
     drawn = random.choice(ids)  # noqa: S311 (a picture to look at)
     chance.button("Random", on_click=go_to, args=(drawn,), width="stretch")
-    if ascending is not None:
+    if order == APART:
+        st.caption(f"Number {place + 1:,} of {len(ids):,} by the largest difference in average precision (AP).")
+    elif ascending is not None:
         st.caption(f"Number {place + 1:,} of {len(ids):,} by average precision (AP) in the first run, {as_text(name)}.")
     return chosen, some
 
 
-def cells_of(points: Points, query: int, found: Found, count: int, data: str) -> list[Cell]:
+def gap(some: pd.DataFrame, tables: dict[str, pd.DataFrame]) -> pd.Series[float]:
+    """Of every query the largest AP of the runs minus the smallest; 0 where only one run has it."""
+    values = pd.DataFrame({name: some["id"].map(table.set_index("id")["AP"]) for name, table in tables.items()})
+    return values.max(axis=1) - values.min(axis=1)
+
+
+def cells_of(points: Points, query: int, found: Found, count: int, run: Run) -> list[Cell]:
     """The query and the first items found, with their pictures where the data set has some."""
     rows = [query, *found.order[:count].tolist()]
-    sheet = sheet_of(data, points.ids)
+    sheet = pictures_of(run, str(run.path), points.ids)
     shown = sheet[1].pictures(sheet[0][rows].tolist()) if sheet else [""] * len(rows)
     names = [points.class_names[row] if sheet else f"{points.class_names[row]}: {points.ids[row]}" for row in rows]
     cells = [Cell(QUERY, names[0], points.ids[query], picture=shown[0])]
-    for place, row in enumerate(rows[1:]):
-        detail, mark = f"similarity {found.similarity[place]:.3f}", RIGHT if found.hit[place] else WRONG
-        cells.append(Cell(mark, names[place + 1], points.ids[row], detail, str(place + 1), shown[place + 1]))
+    for rank, row in enumerate(rows[1:]):
+        detail, mark = f"similarity {found.similarity[rank]:.3f}", RIGHT if found.hit[rank] else WRONG
+        cells.append(Cell(mark, names[rank + 1], points.ids[row], detail, str(rank + 1), shown[rank + 1]))
     return cells
 
 
 def show_run(name: str, run: Run, points: Points, query: str) -> Found | None:
     """The row of one run; None, with the reason, if it has not recorded the query."""
-    st.markdown(f"**{as_text(name)}**")
+    said, links = st.columns([2, 3], vertical_alignment="center")
+    said.markdown(f"**{as_text(name)}**")
+    with links:
+        run_links(run, place, "retrieval")
     if query not in points.row:
         st.info("This run has not recorded this query. Choose a run that keeps the same points.")
         return None
     found = find(points, points.row[query])
-    cells = cells_of(points, points.row[query], found, st.session_state["top"], run.data_name)
+    cells = cells_of(points, points.row[query], found, st.session_state["top"], run)
     st.html(row_html(cells, f"What {name} finds for the query"))
     return found
 
@@ -214,7 +242,7 @@ def explore(read: dict[str, tuple[Run, Points]]) -> None:
         return
     first = next(iter(tables))
     table = tables[first]
-    query, some = choose_query(table, first)
+    query, some = choose_query(tables, first)
     st.caption("✓ and a solid frame: the query's class. ✗ and a dashed frame: another class. Under the cursor: its id.")
     rows = {name: show_run(name, *read[name], query) for name in tables}
     show_numbers({name: row for name, row in rows.items() if row is not None}, read[first][1].others)

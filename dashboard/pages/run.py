@@ -10,9 +10,12 @@ from typing import Any
 
 import streamlit as st
 
+from dashboard.pages import place
+from dashboard.parts.access import for_visitors
 from dashboard.parts.layout import show_tabs
+from dashboard.parts.links import run_links
 from dashboard.parts.menus import one_of, run_titles
-from dashboard.parts.runs import all_runs, is_own, own_first, roots, warn_about_problems
+from dashboard.parts.runs import all_runs, is_own, no_runs, own_first, say_if_unknown, warn_about_problems
 from dashboard.parts.text import as_text
 from labkit.figures.comparison import shown
 from labkit.figures.results import training_curves
@@ -43,15 +46,16 @@ def page() -> None:
     warn_about_problems(runs)
     readable = {run.id: run for run in own_first(run for run in runs if not run.problems)}
     if not readable:
-        where = ", ".join(f"`{path}`" for path in roots())
-        st.info(f"There is no run in {where}. Train one: `python -m labkit train toy`.", icon=":material/info:")
+        no_runs()
         return
+    say_if_unknown("run", readable)
     first = first_run(list(readable.values())).id
     run = readable[one_of(f"Run ({len(readable)} there)", run_titles(readable.values()), first, "run")]
     st.caption(
         f"Status: **{run.status}**. Made on {as_text(run.device or 'an unknown device')} "
         f"({as_text(run.record.device_name or 'no name recorded')})."
     )
+    run_links(run, place, "run")
     show_result(run)
     contents = {
         "Curves": show_curves,
@@ -72,7 +76,11 @@ def flat(content: dict[str, Any], prefix: str = "") -> list[dict[str, str]]:
     rows = []
     for key, value in content.items():
         name = f"{prefix}{key}"
-        rows += flat(value, f"{name}.") if isinstance(value, dict) else [{"setting": name, "value": str(value)}]
+        rows += (
+            flat(value, f"{name}.")
+            if isinstance(value, dict)
+            else [{"setting": name, "value": for_visitors(str(value))}]
+        )
     return rows
 
 
@@ -124,7 +132,7 @@ def show_origin(run: Run) -> None:
 def show_files(run: Run) -> None:
     """Its command, its files, and a zip of it."""
     st.markdown("Make it again")
-    st.code(run.record.command or "not recorded", language="bash")
+    st.code(for_visitors(run.record.command) or "not recorded", language="bash")
     listed = [path for path in sorted(run.path.rglob("*")) if path.is_file() and not path.is_symlink()]
     st.dataframe(
         [{"file": str(path.relative_to(run.path)), "kB": round(path.stat().st_size / 1000, 1)} for path in listed],

@@ -8,10 +8,12 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard.parts.runs import roots
+from dashboard.pages import place
+from dashboard.parts.access import may_change
+from dashboard.parts.runs import own_root
 from dashboard.parts.text import as_text
 from dashboard.parts.watch import watch
-from labkit.base.paths import OWN, RECORDED
+from labkit.base.paths import OWN
 from labkit.base.titles import TITLES
 from labkit.data.files import DataError
 from labkit.losses import CATALOG
@@ -38,10 +40,14 @@ MOST_SEEDS, LARGEST_SEED = 20, 999_999
 def page() -> None:
     """Inputs, the command they stand for, Start, and the queue."""
     st.title("Train")
+    if not may_change():
+        st.info("This dashboard is to look at runs only. Train on a machine of your own.", icon=":material/lock:")
+        return
     root = own_root()
     st.caption(
         f"Runs go to `{as_text(str(root))}` and train one after the other on this machine, in processes of their own: "
-        "close this page whenever you like."
+        "close this page whenever you like. Whoever can open this page can start any Python file of this machine as a "
+        "loss; it is served to this machine only, and not at all with `--read-only`."
     )
     jobs = wanted(root)
     there = [str(read_run(root / job.run_ids()[0])) for job in jobs if (root / job.run_ids()[0] / "run.json").exists()]
@@ -50,13 +56,7 @@ def page() -> None:
     many = f"Start {len(jobs)} runs" if len(jobs) > 1 else "Start"
     if st.button(many, type="primary", icon=":material/play_arrow:", disabled=not jobs, key="start"):
         begin(root, jobs)
-    watch(root)
-
-
-def own_root() -> Path:
-    """Where new runs go: the last folder of LABKIT_RUNS, else ./runs; never to the recorded ones."""
-    own = [path.resolve() for path in roots() if not path.resolve().is_relative_to(RECORDED.resolve())]
-    return own[-1] if own else OWN.resolve()
+    watch(root, place)
 
 
 def parse_seeds(text: str) -> tuple[int, ...]:

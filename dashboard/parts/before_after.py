@@ -36,24 +36,28 @@ def before_and_after(runs: list[Run]) -> tuple[Run, Run] | None:
     return None
 
 
-def show_before_and_after(runs: list[Run]) -> dict[str, str] | None:
-    """Both side by side with what they measure; returns the address of this state on Embeddings, None for no pair."""
-    pair = before_and_after(runs)
-    if pair is None:
-        return None
-    before, after = pair
-    projection = (set(projections_of(before)) & set(projections_of(after)) & {"umap"} or {"pca"}).pop()
+def projection_of(before: Run, after: Run) -> str:
+    """UMAP where both have it."""
+    return (set(projections_of(before)) & set(projections_of(after)) & {"umap"} or {"pca"}).pop()
+
+
+def state_of_pair(before: Run, after: Run) -> dict[str, str]:
+    """The address of this state on Embeddings."""
+    return {"run": after.id, "beside": before.id, "projection": projection_of(before, after).upper()}
+
+
+def show_before_and_after(before: Run, after: Run) -> None:
+    """Both side by side with what they measure."""
     try:
-        panels = [cached_points(run, run.stamp(), projection) for run in pair]
+        panels = [cached_points(run, run.stamp(), projection_of(before, after)) for run in (before, after)]
     except (RunError, DataError, OSError) as error:
         st.warning(as_text(str(error)))
-        return None
-    first, second = (100 * (run.value("R@1") or 0.0) for run in pair)
-    st.markdown(
+        return
+    embedding_explorer(*panels, key="home", height=380, pictures=True)
+    first, second = (100 * (run.value("R@1") or 0.0) for run in (before, after))
+    st.caption(
         f"The same {len(panels[0]):,} pictures, of classes that neither network was trained on. For **{first:.0f} %** "
         f"of all test pictures the untrained network finds one of the same class first, for **{second:.0f} %** the "
         f"network trained with {as_text(after.variant.loss_title)}. Colours tell it among the pictures shown, where "
         "fewer can be mistaken. Point at them."
     )
-    embedding_explorer(*panels, key="home", height=380)
-    return {"run": after.id, "beside": before.id, "projection": projection.upper()}

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from dashboard.parts.circle import TAUS, draw, on_circle, pick
 from dashboard.parts.layout import show_tabs
 from dashboard.parts.text import as_text
 from labkit.explorers.formula import ALLOWED
 from labkit.explorers.lessons.design_a_loss import PRESETS, SEEDS, curve, embedding, made, trained
-from labkit.figures.circle import loss_arrows
 from labkit.figures.lessons.design_a_loss import ap_against_pnp, gradient_assignment
 from labkit.figures.lessons.proxies import ONE_PROXY, gradient_arrows
 from labkit.figures.lessons.recall_at_k import GALLERY, moved_gallery
@@ -20,9 +19,8 @@ from labkit.figures.lessons.smoothing_a_rank import smoothed_cutoff, smoothed_st
 from labkit.losses import Card
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
+    pass
 
-TAUS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5]
 OF_VARIANT = {
     "pnp-o": "PNP-O",
     "pnp-iu": "PNP-I_u, Eq. 6",
@@ -32,22 +30,6 @@ OF_VARIANT = {
     "pnp-dq": "PNP-D_q, α = 1",
     "from-derivative": "nothing beyond R = 5",
 }
-
-
-def draw(fig: go.Figure, key: str, alt: str) -> None:
-    """A figure with its words, made for half a page: the title at the very top, the legend beneath."""
-    axis = fig.layout.xaxis.visible is not False
-    fig.update_layout(
-        margin={"t": 56 if fig.layout.title.text else 20, "b": 100 if axis else 50},
-        title={"y": 1, "yanchor": "top", "pad": {"t": 14}},
-        legend={"orientation": "h", "x": 0, "xanchor": "left", "yref": "container", "y": 0, "yanchor": "bottom"},
-    )
-    st.plotly_chart(fig, theme=None, key=key, alt=alt)
-
-
-def pick(label: str, options: Sequence[float], value: float, key: str) -> float:
-    """A slider over a few values, in the URL."""
-    return st.select_slider(label, options, value, key=key, bind="query-params")
 
 
 @st.fragment
@@ -212,30 +194,6 @@ def softmax(card: Card) -> None:
 def pairs(card: Card) -> None:
     """Two points to move, one of each class."""
     on_circle(card, "")
-
-
-def on_circle(card: Card, option: str) -> None:
-    """The gradient arrows of any loss; option: one of its own that a slider may change."""
-    left, right = st.columns(2)
-    angle = left.slider("angle of x, class A (degrees)", 0, 355, 60, 5, key="angle", bind="query-params")
-    chosen, other, length = {}, 20, 1.0
-    with right:
-        if option in ("tau", "tau_sim"):
-            chosen[option] = pick("τ on the circle", TAUS, 0.2, "circle-tau")
-        if option == "gamma":
-            chosen[option] = pick("γ on the circle", list(GAMMAS), 30.0, "circle-gamma")
-        if option == "scale":
-            chosen[option] = pick("scale s", [1.0, 2.0, 4.0, 8.0, 16.0], 4.0, "scale")
-        if card.family == "pair":
-            other = st.slider("angle of z, class B (degrees)", 0, 355, 20, 5, key="other", bind="query-params")
-        if card.family == "softmax" and not option:
-            length = st.slider("length of x", 0.2, 2.0, 1.0, 0.1, key="length", bind="query-params")
-    draw(
-        loss_arrows(card.name, angle, other, length, **chosen),
-        "circle",
-        f"{card.title}: gradient arrows of samples on the unit circle, x at {angle} degrees.",
-    )
-    st.caption("An arrow shows −∂L/∂x, a step of gradient descent. The longest has always the same length.")
 
 
 def playground(card: Card) -> None:

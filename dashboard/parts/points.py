@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import streamlit as st
 
+from dashboard.parts.address import for_address, from_address
 from dashboard.parts.text import as_text
 from labkit.explorers.columns import side_by_side
 from labkit.explorers.embedding import ExplorerData
@@ -16,19 +19,23 @@ from labkit.explorers.embedding.streamlit import LEAST, embedding_explorer, sele
 
 KEY = "points"
 SELECTION = selection_key(KEY)
-MOST_PICTURES = 60
-MOST_IN_URL = 20  # selected ids; more would make an address that cannot be sent
+HEIGHT = 500  # pixels of the plane
+A_PAGE = 60  # pictures of a lasso
 
 
 @st.fragment
 def show_points(panels: list[ExplorerData], search: str) -> None:
     """The explorers and, beneath them, what is selected; a selection runs only this again."""
-    chosen = st.session_state.setdefault(SELECTION, st.query_params.get_all("selected"))
+    if SELECTION not in st.session_state:
+        st.session_state[SELECTION] = from_address(st.query_params.get_all("selected"), panels[0].ids)
+    chosen = st.session_state[SELECTION]
     st.session_state[SELECTION] = [name for name in chosen if any(name in data.row for data in panels)]
-    selected = embedding_explorer(*panels, key=KEY, height=520, search=search, below=True)
-    short = selected if len(selected) <= MOST_IN_URL else []
-    if short != st.query_params.get_all("selected"):
-        st.query_params["selected"] = short
+    selected = embedding_explorer(*panels, key=KEY, height=HEIGHT, search=search, below=True, pictures=True)
+    address = for_address(selected, panels[0].ids)
+    if address != st.query_params.get_all("selected"):
+        st.query_params["selected"] = address
+    if selected and not address:
+        st.caption("So many do not fit into the address of this page: save them as CSV to hand them on.")
     if not selected:
         st.caption("Click a point to see its nearest neighbours here, or draw a lasso to see all that it holds.")
     for data, column in zip(panels, side_by_side("found", len(panels), LEAST) if selected else []):
@@ -61,17 +68,49 @@ def show_neighbours(data: ExplorerData, name: str) -> None:
 
 
 def show_group(data: ExplorerData, selected: list[str]) -> None:
-    """Pictures of what a lasso holds, each marked by whether its nearest neighbour is of its class."""
+    """Pictures of what a lasso holds, page by page, each marked by whether its nearest neighbour is of its class."""
     rows = [data.row[name] for name in selected if name in data.row]
-    shown = np.array(rows[:MOST_PICTURES], dtype=np.int64)
+    pages = max(1, -(-len(rows) // A_PAGE))
+    words, turn, save = st.columns([5, 2, 2], vertical_alignment="bottom")
+    number = 1
+    if pages > 1:
+        number = int(turn.number_input(f"Page of {pages:,}", 1, pages, key=f"page of {data.digests[0][:8]}"))
+    shown = np.array(rows[(number - 1) * A_PAGE : number * A_PAGE], dtype=np.int64)
     near, _ = first_neighbours(data, shown)
     same = [bool(right) for right in data.labels[near] == data.labels[shown]]
-    st.markdown(
-        f"Showing {len(shown)} of {len(rows):,} selected. ✓ and a solid frame: its nearest neighbour is of its class "
-        f"({sum(same)} of {len(shown)}). ✗ and dashes: it is not."
+    first = (number - 1) * A_PAGE + 1
+    words.markdown(
+        f"{first:,} to {first + len(shown) - 1:,} of {len(rows):,} selected. ✓ and a solid frame: its nearest "
+        f"neighbour is of its class ({sum(same)} of {len(shown)}). ✗ and dashes: it is not."
+    )
+    save.download_button(
+        "Save all as CSV",
+        lambda: as_csv(data, rows),
+        "selection.csv",
+        "text/csv",
+        icon=":material/download:",
+        on_click="ignore",
+        key=f"csv of {data.digests[0][:8]}",
     )
     meaning = ("nearest neighbour of the same class", "nearest neighbour of another class")
     st.html(picture_grid(data, shown.tolist(), same, meaning))
+
+
+def as_csv(data: ExplorerData, rows: list[int]) -> str:
+    """The selected samples: id, class, group, place in the plane, nearest neighbour."""
+    near, cosines = first_neighbours(data, np.array(rows, dtype=np.int64))
+    columns: dict[str, list[Any]] = {
+        "id": [data.ids[row] for row in rows],
+        "class": [data.classes[data.labels[row]] for row in rows],
+        "x": data.xy[rows, 0].tolist(),
+        "y": data.xy[rows, 1].tolist(),
+        "nearest_neighbour": [data.ids[row] for row in near],
+        "its_class": [data.classes[data.labels[row]] for row in near],
+        "cosine": cosines.tolist(),
+    }
+    if data.grouping is not None:
+        columns[data.grouping.by] = [data.grouping.names[data.grouping.numbers[row]] for row in rows]
+    return pd.DataFrame(columns).to_csv(index=False)
 
 
 def show_table(data: ExplorerData, search: str) -> None:

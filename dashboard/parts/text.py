@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from dashboard.parts.access import for_visitors
 from labkit.base.words import shortened
 from labkit.runs.variant import Variant
 
@@ -11,7 +12,7 @@ from labkit.runs.variant import Variant
 def as_text(text: str, longest: int = 300) -> str:
     """Text that Markdown shows as it is: names of runs may hold anything."""
     special = r"\`*_{}[]<>()#+-.!|~$:&"
-    return "".join(f"\\{mark}" if mark in special else mark for mark in shortened(text, longest))
+    return "".join(f"\\{mark}" if mark in special else mark for mark in shortened(for_visitors(text), longest))
 
 
 def group_titles(variants: Collection[Variant]) -> dict[str, str]:

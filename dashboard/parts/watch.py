@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import streamlit as st
+from streamlit.navigation.page import StreamlitPage
 
+from dashboard.parts.links import run_links
+from dashboard.parts.machine import show_machine
 from dashboard.parts.menus import one_of
 from dashboard.parts.runs import read_all
 from dashboard.parts.text import as_text, distinct, figure_names
-from labkit.base.words import shortened
+from labkit.base.words import duration, shortened
 from labkit.explorers.film.streamlit import film_player
 from labkit.figures.comparison import shown
 from labkit.figures.results import training_curves
@@ -49,8 +51,8 @@ PATIENCE = 10.0  # seconds after which a run that was asked to stop may be ended
 
 
 @st.fragment(run_every=1)
-def watch(root: Path) -> None:
-    """All that trains, waits or has ended in a folder, and one run of it more closely."""
+def watch(root: Path, place: Callable[[str], StreamlitPage]) -> None:
+    """All that trains, waits or has ended in a folder, and one run of it more closely; place: a page by its name."""
     st.subheader("Queue and runs")
     try:
         queue = read_queue(root)
@@ -75,7 +77,7 @@ def watch(root: Path) -> None:
     chosen = one_of("Watch", titles, FOLLOW, "watch")
     going = [each for each in begun.values() if each.going]
     each = begun[chosen] if chosen in begun else (going or [*begun.values()])[0 if going else -1]
-    show_one(each, [other.run for other in begun.values() if other.run is not None])
+    show_one(each, [other.run for other in begun.values() if other.run is not None], place)
 
 
 def show_queue(root: Path, queue: Queue, everything: list[Watched]) -> None:
@@ -155,7 +157,7 @@ def act(what: Callable[..., object], *arguments: object) -> None:
 def in_words(far: HowFar, each: Watched) -> str:
     """How far a run is."""
     of = f" of {far.steps:,}" if far.steps else ""
-    left = f", {far.seconds_left:.0f} s left" if far.seconds_left is not None and each.status == "running" else ""
+    left = f", about {duration(far.seconds_left)} left" if far.seconds_left is not None and each.going else ""
     return f": step {far.step:,}{of}{left}"
 
 
@@ -179,7 +181,7 @@ def cached_moving(_run: Run, files: Stamp) -> Film | str | None:
         return str(error)
 
 
-def show_one(each: Watched, begun: list[Run]) -> None:
+def show_one(each: Watched, begun: list[Run], place: Callable[[str], StreamlitPage]) -> None:
     """Result or reason, curves, and the embedding of one run."""
     run = each.run
     if each.failed:
@@ -189,12 +191,13 @@ def show_one(each: Watched, begun: list[Run]) -> None:
         st.code(log_tail(each.folder) or "It left no message.", language=None, wrap_lines=True)
     if run is None or each.status == "starting":
         return
+    if each.going:
+        show_machine(run)
     if each.status == "finished":
         found = [(name, run.value(name)) for name in ("R@1", "MAP@R", "nDCG@10")]
         words = ", ".join(f"{name} {shown(value, name)}" for name, value in found if value is not None)
-        st.markdown(
-            f"Test classes: **{as_text(words or 'not measured')}**. [All about this run](/run?run={quote(run.id)})"
-        )
+        st.markdown(f"Test classes: **{as_text(words or 'not measured')}**.")
+        run_links(run, place)
     show_curves(run, [other for other in begun if other.preset == run.preset and other.id != run.id])
     show_embedding(run, each.going)
 
@@ -207,9 +210,10 @@ def show_curves(run: Run, others: list[Run]) -> None:
         return
     files = tuple((each.group, *each.stamp("metrics.jsonl")) for each in drawn)
     steps = None if others else planned_steps(run)
+    smooth = st.slider("Smoothing of the loss", 0.0, 0.95, 0.0, 0.05, key="smooth", bind="query-params")
     for column, (metric, split) in zip(st.columns(2), (("loss", "training"), ("R@1", "validation"))):
         column.plotly_chart(
-            curve_figure(drawn, files, metric, split, steps),
+            curve_figure(drawn, files, metric, split, steps, smooth if metric == "loss" else 0.0),
             theme=None,
             key=f"live-{metric}",
             alt=f"{split} {metric} of {len(drawn)} runs against the step.",
@@ -218,16 +222,29 @@ def show_curves(run: Run, others: list[Run]) -> None:
 
 
 @st.cache_resource(max_entries=50, show_spinner=False)
-def curve_figure(_runs: list[Run], files: tuple[Stamp, ...], metric: str, split: str, steps: int | None) -> Any:
-    """Drawn anew only when a run has written more."""
+def curve_figure(
+    _runs: list[Run], files: tuple[Stamp, ...], metric: str, split: str, steps: int | None, smooth: float
+) -> Any:
+    """Drawn anew only when a run has written more; smooth: the share of what came before in each point of a line."""
     fig = training_curves(_runs, metric, legend_names(_runs), split)
     legend = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
     fig.update_layout(legend=legend, showlegend=len(legend_names(_runs)) > 1, uirevision=str(_runs[0].path))
+    if smooth:
+        for trace in fig.data:
+            trace.y = smoothed(trace.y, smooth)
     if steps:
         fig.update_xaxes(range=[0, steps])  # the line grows into its place
     if metric == "R@1":
         fig.update_yaxes(range=[0, 105])
     return fig
+
+
+def smoothed(values: Iterable[float], share: float) -> list[float]:
+    """A running mean in which what came before counts with this share; the first point is as it is."""
+    found: list[float] = []
+    for value in values:
+        found.append(float(value) if not found else share * found[-1] + (1 - share) * float(value))
+    return found
 
 
 def legend_names(runs: list[Run]) -> dict[str, str]:

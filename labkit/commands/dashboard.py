@@ -7,6 +7,7 @@ import os
 import secrets
 import socket
 import sys
+from urllib.parse import SplitResult, urlsplit
 
 from labkit.base.errors import LabkitError
 from labkit.commands.processes import add_server_options, become, needs_checkout
@@ -19,12 +20,21 @@ def register(parser: argparse.ArgumentParser) -> None:
     """Port, browser and token."""
     add_server_options(parser, 8501)
     parser.add_argument("--no-token", action="store_true", help="let every user of this machine in")
+    parser.add_argument("--read-only", action="store_true", help="only to look: no training, no deleting, no paths")
+    parser.add_argument(
+        "--behind",
+        type=public_address,
+        metavar="URL",
+        help="the address of a reverse proxy in front, such as https://lab.example.org/labkit; needs --read-only",
+    )
     parser.set_defaults(run=run_dashboard)
 
 
 def run_dashboard(args: argparse.Namespace) -> int:
     """Streamlit on loopback; its settings are in .streamlit/config.toml."""
     needs_checkout("dashboard")
+    if args.behind and not args.read_only:
+        raise LabkitError("--behind lets others in, and whoever can train can start any program: add --read-only")
     with socket.socket() as listener:
         if sys.platform != "win32":  # there it would allow a port that somebody else listens on
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -36,11 +46,34 @@ def run_dashboard(args: argparse.Namespace) -> int:
     quiet = args.headless or (sys.platform.startswith("linux") and not os.environ.get("DISPLAY"))
     token = "" if args.no_token else secrets.token_urlsafe(24)
     key = f"/?token={token}" if token else ""
-    say(f"the dashboard is at http://127.0.0.1:{args.port}{key} (stop it with Ctrl-C)")
+    where = args.behind.geturl().rstrip("/") if args.behind else f"http://127.0.0.1:{args.port}"
+    say(f"the dashboard is at {where}{key} (stop it with Ctrl-C)")
     # by the environment, which other users cannot read; streamlit_server.py opens the browser, for it knows the token
     environment = os.environ | {
         "LABKIT_DASHBOARD_TOKEN": token,
-        "LABKIT_DASHBOARD_OPEN": "" if quiet else str(args.port),
+        "LABKIT_DASHBOARD_OPEN": "" if quiet or args.behind else str(args.port),
+        "LABKIT_READ_ONLY": "1" if args.read_only else "0",
     }
     command = [sys.executable, "-m", "streamlit", "run", "streamlit_server.py", "--server.address", "127.0.0.1"]
-    return become([*command, "--server.port", str(args.port), "--server.headless", "true"], environment)
+    command += ["--server.port", str(args.port), "--server.headless", "true"]
+    return become([*command, *(proxied(args.behind) if args.behind else ())], environment)
+
+
+def public_address(text: str) -> SplitResult:
+    """An address with a host and perhaps a path."""
+    found = urlsplit(text)
+    if found.scheme not in ("http", "https") or not found.hostname or found.query or found.fragment or found.username:
+        raise argparse.ArgumentTypeError(f"must be an address such as https://lab.example.org/labkit; got {text}")
+    return found
+
+
+def proxied(address: SplitResult) -> list[str]:
+    """Streamlit's options behind a proxy: the path it lies under, and the one more name it answers to."""
+    port = address.port or (443 if address.scheme == "https" else 80)
+    options = [
+        ("server.baseUrlPath", address.path.strip("/")),
+        *(("server.allowedHosts", name) for name in ("127.0.0.1", "localhost", str(address.hostname))),
+        ("browser.serverAddress", str(address.hostname)),
+        ("browser.serverPort", str(port)),
+    ]
+    return [part for name, value in options for part in (f"--{name}", value)]

@@ -68,7 +68,7 @@ def test_hover_shows_the_right_image_after_filtering(page, dashboard, data):
     expect(
         page.get_by_text("Showing 200 of the 1,000 recorded points of 10,000 test items, 2 of 10 classes")
     ).to_be_visible()
-    expect(page.locator(".line .soft")).to_have_text("200 of 1,000 points match")
+    expect(page.locator(".line .soft")).to_contain_text("200 of 1,000 points match")
     at, random, sheet = places(page, data), np.random.default_rng(0), data.sheet.open()
     kept = np.flatnonzero(np.isin(data.labels, [data.classes.index(name) for name in ("Sandal", "Bag")]))
     for wish in random.choice(kept, 12, replace=False):
@@ -101,7 +101,7 @@ def test_forty_lassos_on_eight_screens_give_the_grids_that_numpy_gives(page, das
         assert page.locator(".stage canvas").first.evaluate("c => c.width / c.clientWidth") == pytest.approx(
             scale, 0.01
         )
-    expect(page.get_by_text(f"Showing {len(rows)} of {len(rows)} selected")).to_be_visible()
+    expect(page.get_by_text(f"1 to {len(rows)} of {len(rows)} selected")).to_be_visible()
     near, _ = first_neighbours(data, rows[:MOST])
     wrong = [data.ids[i] for i, j in zip(rows, near) if data.labels[i] != data.labels[j]]
     wait_for_grid(page, wrong, ".other")
@@ -114,9 +114,11 @@ def test_a_lasso_leaves_out_what_the_search_leaves_out(page, dashboard, data):
     at = places(page, data)
     (left, top), (right, bottom) = at.min(axis=0) - 15, at.max(axis=0) + 15
     draw_lasso(page, np.round([[left, top], [right, top], [right, bottom], [left, bottom]]))
-    expect(page.get_by_text("Showing 60 of 100 selected")).to_be_visible()
+    expect(page.get_by_text("1 to 60 of 100 selected")).to_be_visible()
     expect(page.locator(".labkit-grid [role=listitem]").first).to_contain_text("Trouser")
-    assert "selected" not in in_url(page)  # too many for an address
+    page.wait_for_url(re.compile("selected="))
+    page.reload()  # many are packed into the address, too
+    expect(page.get_by_text("1 to 60 of 100 selected")).to_be_visible(timeout=60_000)
 
 
 def test_a_click_gives_the_neighbours_that_numpy_gives_and_the_link_restores_them(page, dashboard, data):
@@ -165,8 +167,8 @@ def test_a_link_restores_the_whole_view(page, dashboard, data):
     for menu, name in (("^Run", RUN), ("^Beside", OTHER)):
         title = str(read_run(RECORDED / "fashion-3d" / name))
         expect(page.get_by_role("combobox", name=re.compile(menu))).to_have_value(title)
-    expect(page.get_by_role("textbox", name="Find classes by name")).to_have_value("shirt")
-    expect(page.get_by_text("Showing 2 of 2 selected")).to_have_count(2)
+    expect(page.get_by_role("textbox", name="Find classes")).to_have_value("shirt")
+    expect(page.get_by_text("1 to 2 of 2 selected")).to_have_count(2)
     wait_for_grid(page, chosen * 2)
     assert in_url(page)["selected"] == chosen
 

@@ -67,7 +67,7 @@ def test_choosing_configurations_narrows_everything(page):
 def test_the_tab_of_the_url_is_drawn_and_no_other(page, view, kind):
     opened = page("compare", preset="toy", view=view)
     assert not opened.exception
-    assert len(opened.get(kind)) == (4 if view == "Export" else 1)
+    assert len(opened.get(kind)) == (6 if view == "Export" else 1)
     assert not opened.dataframe
 
 

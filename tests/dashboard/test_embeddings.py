@@ -1,8 +1,13 @@
 """Embeddings: opens in every situation, counts what it shows, and its tables are what numpy finds."""
 
+import io
+
 import numpy as np
+import pandas as pd
 import pytest
 
+from dashboard.parts.address import for_address, from_address
+from dashboard.parts.points import as_csv
 from labkit.base.paths import RECORDED
 from labkit.explorers.embedding import explorer_data
 from labkit.explorers.embedding.choice import projections_of
@@ -89,7 +94,8 @@ def test_the_url_restores_all_settings(page):
 def test_nonsense_in_the_url_is_ignored(page):
     opened = page("embeddings", run="../../etc", beside="<b>", colour="nothing", selected="x" * 400, find="<script>")
     assert not opened.exception
-    assert "Clear the search box" in opened.warning[0].value
+    assert "There is no run" in opened.warning[0].value
+    assert "Clear the search box" in opened.warning[1].value
     assert opened.session_state["points.selected"] == []
 
 
@@ -145,10 +151,38 @@ def test_training_shows_the_stored_steps(page, run, columns):
 
 @many
 def test_the_page_begins_with_a_run_that_shows_something(page):
-    assert page("embeddings").selectbox(key="run").value == "omniglot_pnp-dq_s0"
+    opened = page("embeddings")
+    assert opened.selectbox(key="run").value.startswith("emoji_pnp-dq")
+    assert opened.selectbox(key="projection").value == "umap"
 
 
 @many
-def test_what_cannot_be_drawn_says_how_it_could(page):
-    opened = page("embeddings", run="omniglot_pnp-dq_s0", view="During training")
-    assert "record.frames" in opened.info[0].value
+def test_training_is_there_only_where_frames_are(page):
+    assert not page("embeddings", run="omniglot_pnp-dq_s0").tabs
+    assert [tab.label for tab in page("embeddings", run=TOY).tabs] == ["Points", "During training"]
+
+
+@many
+def test_many_selected_are_in_the_address_page_by_page_and_as_csv(page):
+    data = explorer_data(read_run(RECORDED / "fashion-3d" / FASHION))
+    chosen = data.ids[100:230]
+    opened = page("embeddings", run=FASHION, selected=for_address(chosen, data.ids))
+    assert not opened.exception
+    assert sorted(opened.session_state["points.selected"]) == sorted(chosen)
+    assert "1 to 60 of 130 selected" in opened.markdown[0].value
+    opened.number_input[0].set_value(3).run()
+    assert "121 to 130 of 130 selected" in opened.markdown[0].value
+    table = pd.read_csv(io.StringIO(as_csv(data, [data.row[name] for name in chosen])))
+    assert list(table["id"]) == list(chosen)
+    assert (table["class"] == [data.classes[data.labels[data.row[name]]] for name in chosen]).all()
+
+
+@pytest.mark.parametrize("count", [0, 1, 20, 21, 999])
+def test_a_selection_survives_the_address(count):
+    ids = [f"s{i:04}" for i in range(1000)]
+    chosen = ids[-count:] if count else []
+    assert sorted(from_address(for_address(chosen, ids), ids)) == chosen
+    if count > 20:
+        packed = for_address(chosen, ids)
+        assert from_address(packed, ids[:-1]) == []
+        assert from_address([packed[0][:9] + "!!!"], ids) == []

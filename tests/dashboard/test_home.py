@@ -46,7 +46,7 @@ def test_claims_are_those_of_the_runs(page):
 def test_three_things_to_try_lead_to_pages(page):
     opened = page("app")
     links = [element.proto.page for element in opened.get("page_link")]
-    assert links == ["retrieval", "losses", "compare", "papers"]
+    assert links == ["retrieval", "losses", "compare", "playground", "papers"]
 
 
 @pytest.mark.parametrize("situation", ["many"], indirect=True)
@@ -57,7 +57,7 @@ def test_a_network_before_and_after_training_is_shown_with_its_numbers(page):
     before, after = before_and_after(runs)
     assert before.loss == "untrained"
     assert after.value("R@1") > before.value("R@1")
-    said = " ".join(element.value for element in opened.markdown)
+    said = " ".join(element.value for element in opened.caption)
     for run in (before, after):
         assert f"**{100 * run.value('R@1'):.0f} %**" in said
     (link,) = [element.proto for element in opened.get("page_link") if element.proto.page == "embeddings"]
