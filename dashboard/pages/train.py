@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,15 @@ from labkit.base.titles import TITLES
 from labkit.data.files import DataError
 from labkit.losses import CATALOG
 from labkit.losses.own import is_own
+from labkit.runs.bounds import SEEDS, check_seeds, in_words
 from labkit.runs.presets import WORDS, describe, kind_of, preset_names
 from labkit.runs.read import read_run
-from labkit.runs.variant import read_settings
+from labkit.runs.variant import read_settings, settings_over
 from labkit.surrogates.word_config import ARMS, WordConfig, load_any
 from labkit.training.config import BASELINES, Config, catalogue_options
 from labkit.training.devices import present_devices
-from labkit.training.queue import Job, enqueue
+from labkit.training.job import Job, sha256_of
+from labkit.training.queue import enqueue
 from labkit.training.ready import check_data, check_loss, repair
 
 COMMON = {
@@ -34,7 +37,7 @@ COMMON = {
 }
 OWN_LOSS = "FILE.py:NAME"
 CHOICES = {"convention": ("paper", "official")}
-MOST_SEEDS, LARGEST_SEED = 20, 999_999
+MOST_SEEDS = 20
 
 
 def page() -> None:
@@ -62,11 +65,12 @@ def page() -> None:
 def parse_seeds(text: str) -> tuple[int, ...]:
     """ "0 1 2" or "0, 1, 2"."""
     words = text.replace(",", " ").split()
-    if not words or not all(word.isascii() and word.isdigit() and int(word) <= LARGEST_SEED for word in words):
-        raise ValueError(f"Seeds are whole numbers from 0 to {LARGEST_SEED}, such as 0 1 2; got {text[:80]!r}")
-    if len(set(words)) > MOST_SEEDS:
-        raise ValueError(f"At most {MOST_SEEDS} seeds at a time; got {len(set(words))}")
-    return tuple(dict.fromkeys(map(int, words)))
+    if not words or not all(word.removeprefix("-").isdecimal() and len(word) < 100 for word in words):
+        raise ValueError(f"Seeds are whole numbers {in_words(*SEEDS)}, such as 0 1 2; got {text[:80]!r}")
+    seeds = check_seeds("Seeds", map(int, words))
+    if len(seeds) > MOST_SEEDS:
+        raise ValueError(f"At most {MOST_SEEDS} seeds at a time; got {len(seeds)}")
+    return seeds
 
 
 def typed_input(label: str, default: Any, key: str, about: str) -> str | None:
@@ -183,21 +187,33 @@ def wanted(root: Path) -> list[Job]:
         st.info("Type the file and the name of your loss, such as mine.py:MyLoss.", icon=":material/info:")
         return []
     try:
-        settings |= read_settings(shlex.split(line))
-        jobs = [Job(preset, own or loss, (seed,), settings, device=device) for seed in parse_seeds(seeds)]
+        settings = settings_over(settings, read_settings(shlex.split(line)))
         if own and not is_own(own):
             raise ValueError("A loss of your own is typed as FILE.py:NAME")
         config = load_any(preset, own or loss, settings)
         if isinstance(config, Config):
             check_loss(config)
+        chosen = Job(preset, own or loss, (), settings, device=device, loss_sha256=sha256_of(own or loss))
+        jobs = [replace(chosen, seeds=(seed,)) for seed in parse_seeds(seeds)]
     except ValueError as error:
         st.error(as_text(str(error), 1000), icon=":material/error:")
         return []
     if isinstance(config, Config) and not data_there(config):
         return []
+    if own:
+        say_what_runs(own, chosen.loss_sha256)
     where = "" if root == OWN.resolve() else f" --runs {shlex.quote(str(root))}"
     st.code("\n".join(job.command() + where for job in jobs), language="bash", wrap_lines=True)
     return jobs
+
+
+def say_what_runs(own: str, sha256: str) -> None:
+    """What Start will do with a file of the user's."""
+    st.caption(
+        f"Start runs {as_text(own.rpartition(':')[0])} with your rights, in the process that trains. Until then it is "
+        f"only read. If it is no longer the file read now (SHA-256 {sha256[:12]}…) when the training begins, it is not "
+        "run."
+    )
 
 
 def data_there(config: Config) -> bool:

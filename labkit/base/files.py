@@ -28,6 +28,25 @@ def atomic(path: Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def write_new(path: Path, data: bytes) -> None:
+    """Write bytes atomically where nothing is yet; of two processes at the same moment one gets a FileExistsError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with temporary.open("wb") as file:
+            file.write(data)
+            os.fsync(file.fileno())
+        try:
+            os.link(temporary, path)
+        except FileExistsError:
+            raise
+        except OSError:  # a disk without links
+            with path.open("xb") as file:
+                file.write(data)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
 def take_place(temporary: Path, path: Path) -> None:
     """Rename; on Windows a file that somebody is reading cannot be replaced at that moment, so try again."""
     for attempt in range(20):
@@ -70,4 +89,15 @@ def write_safetensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str
 
     # through bytes: the library's own file writing hides the reason of a failure, such as a full disk
     whole = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    write_bytes(path, save(whole, metadata))
+    write_bytes(path, same_order(save(whole, metadata)))
+
+
+def same_order(content: bytes) -> bytes:
+    """A safetensors file with its header in a fixed order: the library's own differs from process to process."""
+    size = int.from_bytes(content[:8], "little")  # the format: length of the header, header as JSON, numbers
+    header = json.loads(content[8 : 8 + size])
+    facts = header.pop("__metadata__", None)
+    header = {"__metadata__": dict(sorted(facts.items()))} | header if facts else header
+    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
+    text += b" " * (-len(text) % 8)  # numbers begin at a multiple of eight
+    return len(text).to_bytes(8, "little") + text + content[8 + size :]

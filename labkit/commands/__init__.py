@@ -8,6 +8,7 @@ standard library.
 from __future__ import annotations
 
 import argparse
+import difflib
 import sys
 from collections.abc import Iterable, Sequence
 from importlib import import_module
@@ -40,9 +41,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     given = sys.argv[1:] if arguments is None else list(arguments)
     parser = parser_of(given[:1] if given and given[0] in NAMES else NAMES)
+    if given and given[0] not in NAMES and not given[0].startswith("-"):
+        close = difflib.get_close_matches(given[0], NAMES, 1)
+        meant = f"; did you mean {close[0]}?" if close else ""
+        parser.error(f"no command {given[0][:40]!r}{meant} (there are: {', '.join(NAMES)})")
     chosen, others = parser.parse_known_args(given)
     if others and "others" not in chosen:
-        parser.error(f"unknown arguments: {' '.join(others)}")
+        parser.error(f"unknown arguments: {' '.join(others)}; see `python -m labkit {chosen.command} --help`")
     chosen.others = others
     return ended(guarded(chosen))
 

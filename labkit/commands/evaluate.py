@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import zlib
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile, ZipFile
 
 from labkit.base.paths import OWN, RECORDED
+from labkit.commands.arguments import new_folder, whole
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -27,9 +30,9 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("target", help="a run (its folder or id) or a .npz or .safetensors file")
     parser.add_argument("--split", choices=("test", "validation", "train"), default="test", help="default test")
     parser.add_argument("--weights", choices=("best", "last"), help="which checkpoint (default: the run's own choice)")
-    parser.add_argument("--ks", type=int, nargs="+", default=[1, 10, 100], help="default 1 10 100")
+    parser.add_argument("--ks", type=whole((1, 10**9)), nargs="+", default=[1, 10, 100], help="default 1 10 100")
     parser.add_argument("--nmi", action="store_true", help="also cluster, for NMI")
-    parser.add_argument("--runs", type=Path, default=OWN, help="where runs are (default runs/)")
+    parser.add_argument("--runs", type=new_folder, default=OWN, help="where runs are (default runs/)")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:N or mps")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the metrics as JSON, too")
     parser.set_defaults(run=run_evaluate)
@@ -40,7 +43,9 @@ def run_evaluate(args: argparse.Namespace) -> int:
     from labkit import metrics
     from labkit.base.files import json_bytes, write_output
     from labkit.runs.read import open_run
+    from labkit.training.devices import choose_device
 
+    choose_device(args.device)  # a wrong one is refused before anything is read
     path = Path(args.target)
     if path.suffix in (".npz", ".safetensors"):
         sides = read_file(path)
@@ -59,14 +64,12 @@ Sides = tuple["Tensor", "Tensor", "Tensor | None", "Tensor | None"]
 
 def read_file(path: Path) -> Sides:
     """Embeddings and labels of a file; gallery and gallery_labels if it has them."""
-    import numpy as np
-
     if not path.exists():
         raise ValueError(f"no file {path}")
+    if not path.is_file():
+        raise ValueError(f"{path} is not an ordinary file: put a copy there")
     if path.suffix == ".npz":
-        with np.load(path, allow_pickle=False) as file:
-            found = {name: file[name] for name in file.files}
-        arrays = found
+        arrays = read_npz(path)
     else:
         from safetensors import SafetensorError
         from safetensors.torch import load_file
@@ -80,14 +83,25 @@ def read_file(path: Path) -> Sides:
     return arrays["embeddings"], arrays["labels"], arrays.get("gallery"), arrays.get("gallery_labels")
 
 
+def read_npz(path: Path) -> dict[str, Any]:
+    """The arrays of a file that numpy.savez wrote."""
+    import numpy as np
+
+    try:
+        with ZipFile(path), np.load(path, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except (BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError) as error:
+        raise ValueError(f"{path} is not a whole .npz file of plain arrays (numpy.savez): {error}") from None
+
+
 def embed_run(run: Run, args: argparse.Namespace) -> Sides:
     """Embed a split with the weights of a checkpoint."""
     import torch
 
-    from labkit.data import load
     from labkit.training.config import config_of
     from labkit.training.devices import choose_device
     from labkit.training.evaluation import embed
+    from labkit.training.inputs import load_data
     from labkit.training.state import build_state, load_model
 
     folder = run.path
@@ -99,7 +113,7 @@ def embed_run(run: Run, args: argparse.Namespace) -> Sides:
         raise ValueError(
             f"{folder} has no checkpoint {path.name}; runs keep theirs with --keep all, recorded ones none"
         )
-    splits = load(**config.data)
+    splits = load_data(config)
     if config.loss != "pixels":
         config = replace(config, loss="untrained", loss_options={})  # a loss of somebody's own is not run for this
     state = build_state(config, splits.train.num_classes, 0, choose_device(args.device))

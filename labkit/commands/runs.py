@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from labkit.base.errors import LabkitError
+from labkit.commands.arguments import new_folder
 from labkit.runs.record import STATUSES
 from labkit.runs.schema import PROJECTIONS
 
@@ -81,7 +82,7 @@ def add_ids(parser: argparse.ArgumentParser, count: int | str = 1) -> None:
 def add_roots(parser: argparse.ArgumentParser) -> None:
     """--runs; without a default, since one given here would overwrite what the parent parser has read."""
     text = "folder with runs; may be repeated (default: data/runs and runs)"
-    parser.add_argument("--runs", action="append", type=Path, metavar="DIR", default=argparse.SUPPRESS, help=text)
+    parser.add_argument("--runs", action="append", type=new_folder, metavar="DIR", default=argparse.SUPPRESS, help=text)
 
 
 def add_filters(parser: argparse.ArgumentParser) -> None:
@@ -115,5 +116,5 @@ def roots_of(args: argparse.Namespace) -> Sequence[Path]:
 
     for root in args.runs or ():
         if not root.is_dir():
-            raise LabkitError(f"--runs {root}: no such folder")
+            raise LabkitError(f"--runs {root}: no such folder; name a folder that holds runs")
     return args.runs or default_roots()

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from labkit.base.errors import Failed
+from labkit.commands.arguments import whole
 from labkit.commands.train import add_run_options, settings_of
+from labkit.runs.bounds import JOBS, SEEDS
 from labkit.runs.presets import WORDS, kind_of
+from labkit.runs.read import read_run
 
 HELP = "train losses × seeds, skipping what is finished"
 
@@ -15,8 +19,10 @@ def register(parser: argparse.ArgumentParser) -> None:
     """Which losses and seeds, and how many runs at a time."""
     parser.add_argument("preset", help="a preset of `python -m labkit train`")
     parser.add_argument("--losses", nargs="+", metavar="LOSS", help="losses, or all (default: the preset's own)")
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], help="default 0 1 2")
-    parser.add_argument("--jobs", type=int, help="runs at a time (default: one, or one on each of several GPUs)")
+    parser.add_argument("--seeds", type=whole(SEEDS), nargs="+", default=[0, 1, 2], help="default 0 1 2")
+    parser.add_argument(
+        "--jobs", type=whole(JOBS), help="runs at a time (default: one, or one on each of several GPUs)"
+    )
     parser.add_argument(
         "--ray",
         nargs="?",
@@ -38,9 +44,17 @@ def run_sweep(args: argparse.Namespace) -> int:
     losses = every if args.losses == ["all"] else args.losses or [None]
     settings = settings_of(args)
     names = [load_any(args.preset, loss, settings).loss for loss in losses]
-    jobs = [Job(args.preset, loss, (seed,), settings, args.keep) for loss in names for seed in args.seeds]
+    jobs = [
+        Job(args.preset, loss, (seed,), settings, args.keep) for loss in names for seed in dict.fromkeys(args.seeds)
+    ]
     left = run_queue(jobs, args.runs, parallel=args.jobs, device=args.device, threads=args.threads, ray=args.ray)
     if left:
-        folders = "\n".join(f"  {folder}" for folder in left)
-        raise Failed(f"these runs failed; see run.json and log.txt in their folders:\n{folders}")
+        raise Failed("these runs failed:\n" + "\n".join(f"  {folder}: {why_failed(folder)}" for folder in left))
     return 0
+
+
+def why_failed(folder: Path) -> str:
+    """How a run ended, and which of its files says why."""
+    there = [name for name in ("run.json", "log.txt") if (folder / name).is_file()]
+    status = read_run(folder).status if "run.json" in there else "did not start"
+    return f"{status}; see {' and '.join(there)} there" if there else f"{status}, and left no message"

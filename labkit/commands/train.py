@@ -10,12 +10,14 @@ from typing import Any
 
 from labkit.base.interrupts import INTERRUPTED
 from labkit.base.paths import OWN
+from labkit.commands.arguments import new_folder, whole
 from labkit.commands.errors import EXPECTED, told
 from labkit.commands.terminal import tell
+from labkit.runs.bounds import MICRO, SEEDS, THREADS
 from labkit.runs.presets import WORDS, describe, kind_of, preset_names
 from labkit.runs.read import read_run
 from labkit.runs.record import RunRecord, Summary
-from labkit.runs.tracker import free_folder
+from labkit.runs.tracker import TakenError, free_folder
 from labkit.runs.variant import Variant, read_settings
 
 HELP = "train a preset, or go on with a run"
@@ -29,7 +31,9 @@ def register(parser: argparse.ArgumentParser) -> None:
     """What to train, or which run to go on with."""
     parser.add_argument("preset", nargs="?", help="a preset; without one, the presets are listed")
     parser.add_argument("--loss", help="a loss of `python -m labkit losses`, untrained, pixels, or FILE.py:NAME")
-    parser.add_argument("--seed", type=int, nargs="+", default=[0], help="one or several, trained one after another")
+    parser.add_argument(
+        "--seed", type=whole(SEEDS), nargs="+", default=[0], help="one or several, trained one after another"
+    )
     add_run_options(parser)
     parser.add_argument("--resume", metavar="RUN", help="go on with this run (a folder or its id), and nothing else")
     # what the queue expects of FILE.py when it starts a run
@@ -48,10 +52,10 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         dest="settings",
         help="change an option of the loss (tau=0.02) or a setting (optimizer.lr=1e-3)",
     )
-    parser.add_argument("--runs", type=Path, default=OWN, help="where runs go (default runs/)")
+    parser.add_argument("--runs", type=new_folder, default=OWN, help="where runs go (default runs/)")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:N or mps")
-    parser.add_argument("--threads", type=int, help="CPU threads of a run (default: torch's own choice)")
-    parser.add_argument("--micro-batch", type=int, help="two passes with so many items at a time")
+    parser.add_argument("--threads", type=whole(THREADS), help="CPU threads of a run (default: torch's own choice)")
+    parser.add_argument("--micro-batch", type=whole(MICRO), help="two passes with so many items at a time")
     parser.add_argument(
         "--keep",
         choices=("all", "embeddings", "metrics"),
@@ -87,7 +91,7 @@ def train_all(args: argparse.Namespace) -> int:
         torch.set_num_threads(args.threads)
     worst = 0
     with process_group(choose_device(args.device)):
-        for seed in args.seed:
+        for seed in dict.fromkeys(args.seed):
             try:
                 code = train_one(args, seed)
             except EXPECTED as error:
@@ -104,21 +108,27 @@ def train_one(args: argparse.Namespace, seed: int) -> int:
     """One new run."""
     from labkit.surrogates.word_config import WordConfig, load_any
     from labkit.surrogates.word_run import start_words
+    from labkit.training.distributed import world_size
     from labkit.training.loop import start
 
     settings = settings_of(args)
     config = load_any(args.preset, args.loss, settings)
     variant = Variant(args.preset, config.loss, settings)
-    folder = free_folder(args.runs / variant.run_id(seed))
     how: dict[str, Any] = {
         "variant": variant,
         "device": args.device,
         "keep": args.keep,
         "command": command_line(args, seed),
     }
-    if isinstance(config, WordConfig):
-        return report(folder, start_words(config, seed, folder, **how))
-    return report(folder, start(config, seed, folder, loss_sha256=args.loss_sha256, **how))
+    while True:
+        folder = free_folder(args.runs / variant.run_id(seed))
+        try:
+            if isinstance(config, WordConfig):
+                return report(folder, start_words(config, seed, folder, **how))
+            return report(folder, start(config, seed, folder, loss_sha256=args.loss_sha256, **how))
+        except TakenError:  # another training of this name came first; it is there now, so the next name is free
+            if world_size() > 1:
+                raise
 
 
 def resume_one(args: argparse.Namespace) -> int:
@@ -128,11 +138,17 @@ def resume_one(args: argparse.Namespace) -> int:
 
     if args.preset or args.loss or args.settings or args.micro_batch:
         raise ValueError("--resume goes on with the run as it is: it takes no preset, --loss, --set or --micro-batch")
-    folder = Path(args.resume)
-    if not folder.is_dir() and (args.runs / args.resume).is_dir():
-        folder = args.runs / args.resume
+    folder = run_to_resume(args.resume, args.runs)
     go_on = resume_words if kind_of(read_run(folder).preset) == WORDS else resume
     return report(folder, go_on(folder, device=args.device, threads=args.threads))
+
+
+def run_to_resume(name: str, runs: Path) -> Path:
+    """The folder of a run that is named by its folder or its id."""
+    for folder in (Path(name), runs / name) if name.strip() else ():
+        if os.path.lexists(folder / "run.json"):
+            return folder
+    raise ValueError(f"--resume: {name!r} holds no run; give the folder or the id of one (`python -m labkit runs`)")
 
 
 def measured_weights(summary: Summary, select: str) -> str:
@@ -158,8 +174,8 @@ def report(folder: Path, record: RunRecord) -> int:
 
 def settings_of(args: argparse.Namespace) -> dict[str, str]:
     """`--set` entries, and `--micro-batch` as the setting it is."""
-    micro = {"batch.micro": str(args.micro_batch)} if args.micro_batch else {}
-    return read_settings(args.settings) | micro
+    micro = [f"batch.micro={args.micro_batch}"] if args.micro_batch else []
+    return read_settings([*args.settings, *micro])
 
 
 def command_line(args: argparse.Namespace, seed: int) -> str:

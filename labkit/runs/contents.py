@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from labkit.base.checks import check_choice
+from labkit.base.typed import whole
 from labkit.runs.schema import PROJECTIONS, RunError
 
 if TYPE_CHECKING:
@@ -85,11 +86,34 @@ def read_samples(run: Run) -> pd.DataFrame:
     import pyarrow as pa  # type: ignore[import-untyped]
 
     table = read_parquet(run, "samples.parquet", ("id", "label"))
-    labels = table.column("label")
-    if not pa.types.is_integer(labels.type) or labels.null_count:
-        raise RunError(f"run {run.id}: label in samples.parquet must hold a whole number in every row")
-    frame: pd.DataFrame = table.replace_schema_metadata(None).to_pandas()
-    return frame
+    for field in table.schema:
+        column, what = table.column(field.name), f"run {run.id}: {whole(field.name)[:40]} in samples.parquet"
+        if field.name == "label" and (not pa.types.is_integer(field.type) or column.null_count):
+            raise RunError(f"{what} must hold a whole number in every row")
+        if field.name in ("class_name", "split") and (not is_text(field.type) or column.null_count):
+            raise RunError(f"{what} must hold a text in every row")
+        if not (is_text(field.type) or pa.types.is_integer(field.type) or is_plain(field.type)):
+            raise RunError(f"{what} must hold texts, numbers or true and false, got {field.type}")
+    try:
+        frame: pd.DataFrame = table.replace_schema_metadata(None).to_pandas()
+        return frame.assign(label=table.column("label").cast(pa.int64()).to_numpy())
+    except (pa.ArrowException, ValueError, OverflowError) as error:
+        raise RunError(f"run {run.id}: samples.parquet is damaged: {str(error)[:200]}") from None
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a column holds texts, plain or as numbers of a list of texts."""
+    import pyarrow as pa  # type: ignore[import-untyped]
+
+    inner = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(inner) or pa.types.is_large_string(inner))
+
+
+def is_plain(kind: pa.DataType) -> bool:
+    """Whether a column holds what tables and groups can work with; half precision they cannot."""
+    import pyarrow as pa  # type: ignore[import-untyped]
+
+    return bool(pa.types.is_float32(kind) or pa.types.is_float64(kind) or pa.types.is_boolean(kind))
 
 
 def classes_of(samples: pd.DataFrame) -> tuple[NDArray[np.int32], tuple[str, ...]]:

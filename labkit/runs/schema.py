@@ -68,7 +68,7 @@ def read_json(folder: Path, name: str) -> Any:
 
 
 def parse_json(content: bytes, name: str) -> Any:
-    """JSON that was read from a file of this name."""
+    """What a JSON file of this name holds, or a RunError that says why it is none."""
     try:
         return json.loads(content, parse_constant=refuse_constant)
     except (ValueError, RecursionError) as error:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from labkit.base.errors import LabkitError
-from labkit.base.files import write_bytes, write_json
+from labkit.base.files import json_bytes, write_bytes, write_json, write_new
 from labkit.runs.process import process_start, this_node
 from labkit.runs.record import RunRecord, Summary
 
@@ -30,11 +30,14 @@ class FileTracker:
 
     @classmethod
     def create(cls, folder: Path, record: RunRecord) -> FileTracker:
-        """A new run; the folder must not hold one yet."""
-        if (folder / "run.json").exists():
-            raise ValueError(f"{folder} holds a run already: choose another place, or --resume it")
+        """A new run; the folder must not hold one yet, nor get one from another process at the same moment."""
         tracker = cls(folder, record)
-        tracker.mark("running")
+        tracker.begin()
+        with explained(folder):
+            try:
+                write_new(folder / "run.json", json_bytes(asdict(tracker.record)))
+            except FileExistsError:
+                raise TakenError(f"{folder} holds a run already: choose another place, or --resume it") from None
         return tracker
 
     @classmethod
@@ -55,11 +58,15 @@ class FileTracker:
         """Write run.json with a new status."""
         self.record = replace(self.record, status=status, ended=ended, error=error)
         if status == "running":
-            started = self.record.started or now()
-            begun = process_start(os.getpid())
-            self.record = replace(self.record, started=started, pid=os.getpid(), pid_started=begun, node=this_node())
+            self.begin()
         with explained(self.folder):
             write_json(self.folder / "run.json", asdict(self.record))
+
+    def begin(self) -> None:
+        """Note that this process writes the run."""
+        begun, started = process_start(os.getpid()), self.record.started or now()
+        self.record = replace(self.record, status="running", ended=None, error=None, started=started)
+        self.record = replace(self.record, pid=os.getpid(), pid_started=begun, node=this_node())
 
     def log(self, row: Mapping[str, Any]) -> None:
         """Append one line and flush it, so that a killed process loses at most the line it was writing."""
@@ -90,14 +97,19 @@ def explained(folder: Path) -> Iterator[None]:
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
         reason = "the disk is full" if full else error.strerror or str(error)
-        raise WriteError(
-            f"cannot write to {folder}: {reason}; what was written before is intact; make room, then go on with "
-            f"`python -m labkit train --resume {folder}`"
-        ) from error
+        if not (folder / "run.json").exists():  # nothing to go on with yet
+            what = "make room, or give another folder with --runs" if full else "give another folder with --runs"
+        else:
+            what = f"{'make room' if full else 'mend that'}, then go on with `python -m labkit train --resume {folder}`"
+        raise WriteError(f"cannot write to {folder}: {reason}; what was written before is intact; {what}") from error
 
 
 class WriteError(LabkitError):
     """A run could not be written."""
+
+
+class TakenError(LabkitError, ValueError):
+    """The folder holds another run, perhaps only since a moment ago."""
 
 
 def step_of(line: str) -> float:

@@ -10,11 +10,9 @@ import errno
 import os
 import shutil
 import stat
-import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import IO
 
@@ -24,8 +22,12 @@ from labkit.runs.contents import read_embeddings, read_projection, read_samples
 from labkit.runs.read import find_runs, read_run
 from labkit.runs.run import Run
 from labkit.runs.schema import FILES, PROJECTIONS, RunError, is_run_id, run_file
+from labkit.runs.workplace import take_places, workplace
 
 MAX_MEMBERS = 50_000
+MAX_RUNS = 5_000  # each is read in full before any is let in
+MAX_ENTRY = 512  # bytes of an entry in the zip's directory: names are at most 160 letters long
+END = 22 + 2**16  # bytes at the end of a zip that hold its last record
 MAX_BYTES = 64 * 2**30
 MAX_RATIO = 100  # tensors hardly shrink and logs shrink tenfold: more than this is a trap
 SLACK = 2**20  # bytes; small files of repeated text may shrink as much as they like
@@ -76,6 +78,7 @@ def import_runs(path_zip: Path | str, root: Path | str, *, overwrite: bool = Fal
     A run whose id is there already is refused, or replaced where it lies if overwrite is given.
     """
     root = Path(root)
+    check_archive(Path(path_zip))
     try:
         with zipfile.ZipFile(path_zip) as archive:
             members = check_members(archive, os.path.getsize(path_zip))
@@ -92,6 +95,21 @@ def import_runs(path_zip: Path | str, root: Path | str, *, overwrite: bool = Fal
             raise
         raise RunError(f"{path_zip} is not a whole zip file: it points outside itself") from None
     return [read_run(place) for place in places.values()]
+
+
+def check_archive(path: Path) -> None:
+    """An ordinary file with a directory of bearable length: zipfile reads all of it before it can be asked anything."""
+    if path.exists() and not path.is_file():
+        raise RunError(f"{path} is not an ordinary file: put a copy of the zip there")
+    with path.open("rb") as file:
+        file.seek(max(0, os.path.getsize(path) - END))
+        end = file.read()
+    place = end.rfind(b"PK\5\6")  # the format: signature, 6 bytes, entries (2 bytes twice), bytes of the directory (4)
+    entries, size = (
+        int.from_bytes(end[place + at : place + at + length], "little") for at, length in ((10, 2), (12, 4))
+    )
+    if place >= 0 and (entries > MAX_MEMBERS or size > MAX_MEMBERS * MAX_ENTRY):
+        raise RunError(f"{path}: the zip holds more than {MAX_MEMBERS:,} entries: split it")
 
 
 def check_members(archive: zipfile.ZipFile, archive_bytes: int) -> dict[tuple[str, str], zipfile.ZipInfo]:
@@ -121,7 +139,10 @@ def check_members(archive: zipfile.ZipFile, archive_bytes: int) -> dict[tuple[st
         seen.add(entry.filename.lower())
         if name not in FOLDERS:
             members[run_id, name] = entry
-    for run_id in {run_id for run_id, _ in members}:
+    ids = {run_id for run_id, _ in members}
+    if len(ids) > MAX_RUNS:
+        raise RunError(f"the zip holds {len(ids):,} runs, over the limit of {MAX_RUNS:,}: split it")
+    for run_id in ids:
         if (run_id, "run.json") not in members:
             raise RunError(f"the zip holds no {run_id}/run.json, so {run_id} is not a run")
     if not members:
@@ -154,20 +175,6 @@ def find_places(ids: Iterable[str], root: Path, overwrite: bool) -> dict[str, Pa
             raise RunError(f"{place} is in the way and not a run: move it elsewhere")
         places[run_id] = old.path if old is not None else place
     return places
-
-
-@contextmanager
-def workplace(root: Path) -> Iterator[Path]:
-    """A hidden folder on the same disk, gone at the end; so is the root if it was made for it and stayed empty."""
-    made = not root.exists()
-    root.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix=".import-", dir=root))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        if made and not any(root.iterdir()):
-            root.rmdir()
 
 
 def extract(archive: zipfile.ZipFile, members: dict[tuple[str, str], zipfile.ZipInfo], folder: Path) -> None:
@@ -235,21 +242,3 @@ def check_header(run: Run, name: str) -> None:
             file.keys()
     except (SafetensorError, OSError) as error:
         raise RunError(f"run {run.id}: {name} is damaged: {error}") from None
-
-
-def take_places(places: dict[str, Path], folder: Path) -> None:
-    """Rename all runs into place; if one cannot, put everything back."""
-    done: list[str] = []
-    try:
-        for run_id, place in places.items():
-            if os.path.lexists(place):
-                os.rename(place, folder / f".old-{run_id}")
-            done.append(run_id)
-            os.rename(folder / run_id, place)
-    except BaseException:
-        for run_id in reversed(done):
-            if places[run_id].exists() and not (folder / run_id).exists():
-                os.rename(places[run_id], folder / run_id)
-            if (folder / f".old-{run_id}").exists():
-                os.rename(folder / f".old-{run_id}", places[run_id])
-        raise

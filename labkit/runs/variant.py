@@ -157,14 +157,22 @@ def normal_loss(loss: str) -> str:
 
 
 def read_settings(entries: Iterable[str]) -> dict[str, str]:
-    """Settings as after `--set`, KEY=VALUE each."""
-    found = {}
+    """Settings as after `--set`, KEY=VALUE each; one that is given twice is refused, also as lr and optimizer.lr."""
+    found: dict[str, str] = {}
     for entry in entries:
         name, equals, value = entry.partition("=")
         if not equals or not name:
             raise ValueError(f"--set takes KEY=VALUE, such as tau=0.02; got {entry!r}")
+        if twice := [known for known in found if full_key(known) == full_key(name)]:
+            raise ValueError(f"--set gives {full_key(name)} twice ({twice[0]}={found[twice[0]]} and {entry}): give one")
         found[name] = value
     return found
+
+
+def settings_over(before: Mapping[str, str], over: Mapping[str, str]) -> dict[str, str]:
+    """The settings of both; where both name the same one, however it is written, the second counts."""
+    named = {full_key(key) for key in over}
+    return {key: value for key, value in before.items() if full_key(key) not in named} | dict(over)
 
 
 def parse(text: str) -> Any:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from labkit.base.checks import check_choice, check_count, check_not_negative, check_positive
+from labkit.runs.bounds import check_bounds
 from labkit.runs.presets import WORDS, kind_of, preset_content, preset_names
 from labkit.runs.record import OPTIMIZERS, SECTIONS, Settings
 from labkit.runs.variant import parse
@@ -64,9 +65,7 @@ class WordConfig(Settings):
         check_choice("optimizer.schedule", self.optimizer.schedule, SCHEDULES)
         check_choice("train.metric", self.train.metric, METRICS)
         check_choice("train.select", self.train.select, ("last",))
-        check_count("batch.size", self.batch.size)
-        for name in ("steps", "evaluate_every", "checkpoint_every", "log_every"):
-            check_count(f"train.{name}", getattr(self.train, name))
+        check_bounds(self)
         for name in ("validation", "test"):
             check_count(f"data.{name}", self.data[name])
         check_not_negative("data.distortion", self.data["distortion"])
@@ -80,7 +79,7 @@ def load_word_config(preset: str, loss: str | None = None, settings: Mapping[str
     """A preset with its own or another loss, and settings over it (values, or text as after `--set`)."""
     check_choice("preset", preset, preset_names(WORDS))
     content = preset_content(preset)
-    config = from_dict(content | {"preset": preset, "loss": loss or content["loss"]})
+    config = from_dict(content | {"preset": preset, "loss": content["loss"] if loss is None else loss})
     for key, text in (settings or {}).items():
         config = set_value(config, key, parse(text) if isinstance(text, str) else text)
     return config

@@ -13,6 +13,7 @@ from labkit.base.checks import check_choice
 from labkit.base.typed import kinds_of, read_into
 from labkit.data.augment import augment
 from labkit.data.transforms import FileImages
+from labkit.runs.bounds import check_bounds
 from labkit.runs.presets import EMBEDDING, own_settings, preset_content, preset_names, tuned_settings
 from labkit.runs.record import FREE, OPTIMIZERS, SECTIONS, Settings
 from labkit.runs.variant import full_key, parse
@@ -46,9 +47,7 @@ class Config(Settings):
             for name in getattr(self, section):
                 if name not in known:
                     raise ValueError(f"no setting {section}.{name}; there are: {', '.join(known)}{hint(name, known)}")
-        for name, least in (("steps", 0), ("evaluate_every", 1), ("checkpoint_every", 1), ("log_every", 1)):
-            if getattr(self.train, name) < least:
-                raise ValueError(f"train.{name} must be {least} or above; got {getattr(self.train, name)}")
+        check_bounds(self)
         loss_options(self.loss)
 
     def as_dict(self) -> dict[str, Any]:
@@ -62,7 +61,7 @@ def load_config(preset: str, loss: str | None = None, settings: Mapping[str, Any
         known = preset_names()
         raise ValueError(f"no preset {preset!r}; there are: {', '.join(known)}{hint(preset, known)}")
     content = preset_content(preset)
-    loss = loss or content["loss"]
+    loss = content["loss"] if loss is None else loss
     config = from_dict(content | {"preset": preset, "loss": loss})
     for key, value in (tuned_settings(preset, loss) | own_settings(preset, loss)).items():
         config = set_value(config, key, value)
@@ -143,6 +142,8 @@ def loss_options(loss: str) -> dict[str, inspect.Parameter] | None:
         found = own_options(loss)
         return None if found is None else {name: p for name, p in found.items() if name not in GIVEN}
     if loss not in CATALOG and loss not in BASELINES:
+        if loss.endswith(".py"):
+            raise ValueError(f"loss: which class of {loss}? A loss of your own is named FILE.py:NAME, as {loss}:MyLoss")
         known = [*CATALOG, *BASELINES, "FILE.py:NAME"]
         raise ValueError(f"no loss {loss!r}; there are: {', '.join(known)}{hint(loss, known)}")
     return catalogue_options(loss) if loss in CATALOG else {}

@@ -10,8 +10,9 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader
 
+from labkit.data import load
 from labkit.data.augment import augment
-from labkit.data.dataset import Dataset
+from labkit.data.dataset import Dataset, Splits
 from labkit.data.samplers import BalancedBatches, Batches, RandomBatches, batches_from, generator
 from labkit.runs.record import BatchConfig
 from labkit.training.config import Config
@@ -25,6 +26,15 @@ class Batch:
     epoch: int
     inputs: Tensor
     labels: Tensor
+
+
+def load_data(config: Config) -> Splits:
+    """The data of a configuration; options of the wrong kind, from `--set` or from a run.json, are a ValueError."""
+    try:
+        return load(**config.data)
+    except (TypeError, OverflowError) as error:
+        options = ", ".join(f"data.{name}={value!r}" for name, value in config.data.items())
+        raise ValueError(f"data: they cannot be loaded with {options[:300] or 'no data.name'}: {error}") from error
 
 
 def sampler(labels: Tensor, config: BatchConfig, seed: int) -> Batches:

@@ -9,13 +9,12 @@ from typing import Any
 
 import torch
 
-from labkit.data import load
 from labkit.data.dataset import Splits
 from labkit.losses.own import checksum, is_own
 from labkit.runs import provenance
 from labkit.runs.process import is_alive
 from labkit.runs.record import SCHEMA, LossFile, Resumed, RunRecord, read_record
-from labkit.runs.schema import parse_json
+from labkit.runs.schema import RunError, parse_json, run_file
 from labkit.runs.tracker import FileTracker, explained
 from labkit.runs.variant import Variant
 from labkit.training.config import BASELINES, Config, from_dict
@@ -23,7 +22,7 @@ from labkit.training.devices import choose_device, device_name, peak_memory_mb, 
 from labkit.training.distributed import rank, read_everywhere, world_size
 from labkit.training.ending import finish, report_failure
 from labkit.training.evaluation import measure_validation, num_parameters
-from labkit.training.inputs import sampler, training_batches
+from labkit.training.inputs import load_data, sampler, training_batches
 from labkit.training.recording import frame_steps, recorded_points, take_frame
 from labkit.training.report import Report
 from labkit.training.state import State, build_state, load_checkpoint, save_checkpoint, set_learning_rate
@@ -83,10 +82,15 @@ def resumable(folder: Path) -> tuple[RunRecord, dict[str, Any]]:
 
     A run that is finished, that another process is writing, or that had another number of processes is refused.
     """
+    if rank() == 0 and os.path.lexists(folder / "run.json"):
+        run_file(folder, "run.json")  # refuses a pipe, which would never end
     written = read_everywhere(folder / "run.json")
     if written is None:
         raise ValueError(f"{folder} holds no run (no run.json)")
-    content = parse_json(written, "run.json")
+    try:
+        content = parse_json(written, "run.json")
+    except RunError as error:
+        raise RunError(f"{folder} cannot be resumed: {error}") from None
     record, wrong = read_record(content)
     if wrong:
         raise ValueError(f"{folder} cannot be resumed: {'; '.join(wrong)}")
@@ -105,7 +109,7 @@ def run(config: Config, folder: Path, device: torch.device, record: RunRecord, r
     seed = record.seed or 0
     prepare(device)
     with process_group(device), stop_signals() as stop:
-        splits = load(**config.data)
+        splits = load_data(config)
         file = record.loss_file or LossFile()
         state = build_state(config, splits.train.num_classes, seed, device, file.sha256)
         content = read_everywhere(folder / "checkpoints" / "last.safetensors") if resume else None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from labkit.base.errors import LabkitError
-from labkit.data import SMALL, load
+from labkit.data import SMALL
 from labkit.runs.contents import read_arrays
 from labkit.runs.film import Film, film_of, read_film
 from labkit.runs.record import Settings
@@ -16,6 +16,7 @@ from labkit.runs.run import Run
 from labkit.runs.samples import samples_frame
 from labkit.runs.schema import RunError
 from labkit.training.config import config_of
+from labkit.training.inputs import load_data
 from labkit.training.recording import recorded_points
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def samples_of_data(settings: Settings) -> pd.DataFrame | None:
         config = config_of(settings)
         if config.data.get("name") not in SMALL:
             return None
-        shown = recorded_points(config, load(**config.data))
+        shown = recorded_points(config, load_data(config))
     except (LabkitError, TypeError, ValueError, KeyError, RuntimeError, OSError):  # foreign settings, or data gone
         return None
     return samples_frame(shown)

@@ -49,15 +49,28 @@ class OnRay:
         except ModuleNotFoundError:
             raise LabkitError('Ray is not installed: pip install "labkit[ray]"') from None
         self.ray, self.root, self.threads, self.most = ray, root.resolve(), threads, most
+        if not address.strip():
+            raise LabkitError("--ray takes the address of a cluster, as HOST:PORT, or nothing to start one here")
         try:
             knock(address)
             ray.init(address=address, include_dashboard=False if address == "local" else None, log_to_driver=False)
-        except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
-            raise LabkitError(f"no Ray cluster at {address}: {error}") from None
+        except (OSError, RuntimeError, ValueError, OverflowError, ray.exceptions.RayError) as error:
+            said = str(error).strip().partition("\n")[0]
+            raise LabkitError(
+                f"--ray: no cluster at {address!r} ({said}); give HOST:PORT of one, or --ray alone to start one here"
+            ) from None
+        self.check_room()
         self.token = self.root / f".ray-{secrets.token_hex(8)}"
         self.token.touch()
         self.tasks: dict[Any, Entry] = {}
         self.train = ray.remote(max_retries=0, max_calls=1)(train_here)
+
+    def check_room(self) -> None:
+        """Ray would wait for ever for a machine that has more CPUs than all there are."""
+        most = int(max((node["Resources"].get("CPU", 0) for node in self.ray.nodes() if node["Alive"]), default=0))
+        if self.threads > most:
+            self.ray.shutdown()
+            raise LabkitError(f"--threads {self.threads}: no machine of the cluster has more than {most} CPUs")
 
     def place(self, entry: Entry) -> str | None:
         """Anywhere in the cluster while it has room; Ray chooses the machine."""

@@ -16,6 +16,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from labkit.runs.bounds import JOBS, THREADS, check_number
 from labkit.runs.process import stop
 from labkit.runs.read import find_runs, read_run
 from labkit.runs.run import Run
@@ -114,20 +115,24 @@ def run_queue(
         print(f"labkit: {total - waiting} of {total} runs are finished already", flush=True)
     if not parts:
         return []
+    launcher = launcher_of(root, parallel, device, threads, ray)  # first: where none can be, nothing shall wait
     with changing(root) as queue:
         numbers = {queue.add(job, resume).number for job, resume in parts}
     bar: tqdm[Any]
-    with tqdm(total=waiting, unit="run", desc="sweep", dynamic_ncols=True) as bar:
+    try:
+        with tqdm(total=waiting, unit="run", desc="sweep", dynamic_ncols=True) as bar:
 
-        def report(entry: Entry) -> None:
-            for name in entry.runs:
-                bar.update()
-                bar.write(outcome(root / name))
+            def report(entry: Entry) -> None:
+                for folder in (root / name for name in entry.runs):
+                    if not worker.stop_at or read_run(folder).status == "finished":  # what was cut short is not done
+                        bar.update()
+                    bar.write(outcome(folder))
 
-        worker = Worker(root, launcher_of(root, parallel, device, threads, ray), report)
-        if not worker.work():
-            watch_another(root, numbers, bar)
-    forget(root, numbers)
+            worker = Worker(root, launcher, report)
+            if not worker.work():
+                watch_another(root, numbers, bar)
+    finally:
+        forget(root, numbers)
     if worker.stop_at:
         raise KeyboardInterrupt
     return [root / (run or name) for job in jobs for part, run in unfinished(job, root) for name in part.run_ids()]
@@ -135,6 +140,9 @@ def run_queue(
 
 def launcher_of(root: Path, parallel: int | None, device: str, threads: int | None, ray: str | None) -> Launcher:
     """Processes of this machine, or a Ray cluster."""
+    for name, value, bounds in (("parallel", parallel, JOBS), ("threads", threads, THREADS)):
+        if value is not None:
+            check_number(name, value, bounds)
     if ray is not None:
         from labkit.training.on_ray import OnRay
 
@@ -144,8 +152,9 @@ def launcher_of(root: Path, parallel: int | None, device: str, threads: int | No
 
 
 def unfinished(job: Job, root: Path) -> list[tuple[Job, str]]:
-    """What is left of a job, by the runs that lie in the folder."""
-    there = {(run.variant, run.seed): run for run in find_runs(root) if run.path.parent == root.resolve()}
+    """What is left of a job, by the runs that lie in the folder; a damaged one counts for none."""
+    found = [run for run in find_runs(root) if run.path.parent == root.resolve() and not run.problems]
+    there = {(run.variant, run.seed): run for run in found}
     runs = [there.get((job.variant, seed)) for seed in job.seeds]
     return left_of(job, [run.id if run else "" for run in runs], [run.status if run else None for run in runs])
 

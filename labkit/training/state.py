@@ -70,8 +70,14 @@ def build_state(config: Config, num_classes: int, seed: int, device: torch.devic
 def build_model(config: Config) -> nn.Module:
     """The network with its first weights."""
     options = dict(config.model)
+    if missing := [f"model.{name}" for name in ("name", "dim") if name not in options]:
+        raise ValueError(f"the configuration has no {' and no '.join(missing)}")
     name, dim = options.pop("name"), options.pop("dim")
-    return build("pixels", dim) if config.loss == "pixels" else build(name, dim, **options)
+    try:
+        return build("pixels", dim) if config.loss == "pixels" else build(name, dim, **options)
+    except TypeError as error:
+        given = ", ".join(f"model.{option}={value!r}" for option, value in options.items())
+        raise ValueError(f"the network {name} cannot be built with {given[:300]}: {error}") from error
 
 
 def build_loss(config: Config, num_classes: int, sha256: str = "") -> nn.Module:

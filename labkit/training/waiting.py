@@ -18,6 +18,7 @@ from labkit.training.job import Job
 QUEUE = "queue.json"
 LOCK = ".queue.lock"
 STATES = ("waiting", "running", "ended")
+WAY_OUT = "rename or delete it (runs are not touched), then start again what was waiting"
 KEPT = 20  # entries that have ended and are still listed
 
 
@@ -105,7 +106,10 @@ def read_queue(root: Path) -> Queue:
     """The queue as it is now, empty where there is none; RunError if the file is not one that labkit wrote."""
     if not os.path.lexists(root / QUEUE):
         return Queue()
-    content = read_json(root, QUEUE)
+    try:
+        content = read_json(root, QUEUE)
+    except RunError as error:
+        raise RunError(f"{root}: {error}; {WAY_OUT}") from None
     queue, wrong = read_as(Queue, content, QUEUE)
     if isinstance(content, dict):  # what is not known would be lost when it is written again
         wrong += [f"{QUEUE}: {name[:40]!r} is not known" for name in content if name not in vars(queue)]
@@ -114,7 +118,7 @@ def read_queue(root: Path) -> Queue:
     names = [name for entry in queue.entries for name in entry.runs]
     wrong += [f"{QUEUE}: {name[:40]!r} cannot be a run" for name in names if not is_run_id(name)]
     if wrong:
-        raise RunError(f"{root / QUEUE} is not a queue that labkit wrote ({wrong[0]}): rename it, then start again")
+        raise RunError(f"{root / QUEUE} is not a queue that labkit wrote ({wrong[0]}); {WAY_OUT}")
     return queue
 
 

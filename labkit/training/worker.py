@@ -67,6 +67,7 @@ class Worker:
         """Until nothing waits, or until asked to stop; False if another worker is there."""
         with changing(self.root) as queue:
             if queue.working:
+                self.launcher.close()
                 return False
             queue.worker, queue.worker_started = os.getpid(), process_start(os.getpid())
             self.recover(queue)

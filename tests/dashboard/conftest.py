@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.reliability.pages import forget, open_page
+
 ROOT = Path(__file__).parents[2]
 RECORDED = ROOT / "data" / "runs"
 HOSTILE = "<img src=x onerror=alert(1)> **bold** `code` $x$ 🙂" + "x" * 400
@@ -68,18 +70,5 @@ def mine(tmp_path, monkeypatch):
 @pytest.fixture
 def page(situation):
     """Open a page in this situation; errors are shown, not hidden."""
-    import streamlit as st
-    from streamlit.testing.v1 import AppTest
-
-    st.cache_resource.clear()
-    st.cache_data.clear()
-
-    def open_page(name, **query):
-        script = f"from dashboard.pages.{name} import page\npage()"
-        script = (ROOT / "streamlit_app.py").read_text(encoding="utf-8") if name == "app" else script
-        driver = AppTest.from_string(script, default_timeout=60)
-        for key, value in query.items():
-            driver.query_params[key] = value
-        return driver.run()
-
+    forget()
     return open_page

@@ -102,7 +102,12 @@ def test_changed_inputs_become_settings(page):
         ({"settings": "data.name=<b>"}, "data.name must be one of"),
         ({"settings": "--resume=/etc"}, "no setting"),
         ({"seeds": "one"}, "Seeds are whole numbers"),
-        ({"seeds": "-1"}, "Seeds are whole numbers"),
+        ({"seeds": "-1"}, "Seeds must be from 0 to 4,294,967,295"),
+        ({"seeds": "0 4294967296"}, "Seeds must be from 0 to 4,294,967,295"),
+        ({"settings": "lr=-1"}, "optimizer.lr must be 0 or above"),
+        ({"settings": "train.steps=0"}, "train.steps must be from 1 to 10,000,000"),
+        ({"settings": "batch.classes=-3"}, "batch.classes must be from 1 to 100,000"),
+        ({"settings": "lr=1 optimizer.lr=2"}, "optimizer.lr twice"),
         ({"seeds": " ".join(map(str, range(30)))}, "At most 20 seeds"),
     ],
 )

@@ -5,6 +5,7 @@ from importlib import import_module
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
+LONGEST = 160  # letters of a detail in the table
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ def run_drill(name: str, full: bool) -> list[Row]:
 def as_text(rows: list[Row]) -> str:
     """The table, as Markdown."""
     cells = [("drill", "tried", "survived", "lost", "")]
-    cells += [(row.name, f"{row.tried:,}", f"{row.survived:,}", f"{row.lost:,}", row.detail) for row in rows]
+    cells += [(row.name, f"{row.tried:,}", f"{row.survived:,}", f"{row.lost:,}", row.detail[:LONGEST]) for row in rows]
     widths = [max(len(line[column]) for line in cells) for column in range(5)]
     cells.insert(
         1, tuple("-" * width if not 1 <= i <= 3 else "-" * (width - 1) + ":" for i, width in enumerate(widths))

@@ -192,7 +192,7 @@ def test_limits_of_count_size_and_ratio_hold_before_anything_is_unpacked(tmp_pat
     with pytest.raises(RunError, match="over the limit"):
         import_runs(path, tmp_path / "target")
     monkeypatch.setattr(transfer, "MAX_MEMBERS", 0)
-    with pytest.raises(RunError, match="1 entries, over the limit of 0"):
+    with pytest.raises(RunError, match="more than 0 entries: split it"):
         import_runs(path, tmp_path / "target")
     assert not (tmp_path / "target").exists()
 

@@ -36,4 +36,8 @@ def small():
 @pytest.fixture
 def small_arguments():
     """The same as a command line."""
-    return ["--set", *(f"{name}={value}" for name, value in SMALL.items())]
+
+    def spell(**settings):
+        return ["--set", *(f"{name}={value}" for name, value in (SMALL | settings).items())]
+
+    return spell

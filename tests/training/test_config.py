@@ -58,8 +58,8 @@ def test_another_network_takes_over_what_it_can():
         ("omniglot", "pnp-dq", {"nmi": "1"}, "record.nmi must be true or false, got int"),
         ("omniglot", "pnp-dq", {"milestones": "(0.5, 'late')"}, "optimizer.milestones: 1 must be a number, got str"),
         ("omniglot", "pnp-dq", {"optimizer.name": "adamax"}, "optimizer.name"),
-        ("omniglot", "pnp-dq", {"steps": "-1"}, "train.steps must be 0 or above; got -1"),
-        ("omniglot", "pnp-dq", {"evaluate_every": "0"}, "train.evaluate_every must be 1 or above"),
+        ("omniglot", "pnp-dq", {"steps": "-1"}, "train.steps must be from 1 to 10,000,000; got -1"),
+        ("omniglot", "pnp-dq", {"evaluate_every": "0"}, "train.evaluate_every must be from 1 to 10,000,000; got 0"),
     ],
 )
 def test_a_wrong_setting_says_what_there_is(preset, loss, settings, message):

@@ -42,7 +42,7 @@ def mine(tmp_path):
 def test_an_own_loss_trains_with_its_options(mine, name, setting, small_arguments, tmp_path, capsys):
     arguments = [
         "fashion-mnist",
-        *small_arguments,
+        *small_arguments(),
         "--loss",
         f"{mine}:{name}",
         "--set",
@@ -60,7 +60,7 @@ def test_an_own_loss_trains_with_its_options(mine, name, setting, small_argument
 
 
 def test_a_run_whose_loss_has_changed_is_not_resumed(mine, small_arguments, tmp_path, capsys):
-    arguments = ["fashion-mnist", *small_arguments, "--loss", f"{mine}:Sharp", "--runs", str(tmp_path / "runs")]
+    arguments = ["fashion-mnist", *small_arguments(), "--loss", f"{mine}:Sharp", "--runs", str(tmp_path / "runs")]
     assert main(["train", *arguments]) == 0
     (info,) = (tmp_path / "runs").glob("*/run.json")
     info.write_text(info.read_text().replace('"finished"', '"interrupted"'))
@@ -161,7 +161,7 @@ def test_a_file_runs_once_where_it_trains_and_nowhere_else(small_arguments, tmp_
     config = load_config("toy", f"{file}:mine", {"scale": "2.0"})
     check_loss(from_dict(config.as_dict()))
     assert not mark.exists()
-    command = ["train", "fashion-mnist", *small_arguments, "--loss", f"{file}:mine", "--seed", "0", "1"]
+    command = ["train", "fashion-mnist", *small_arguments(), "--loss", f"{file}:mine", "--seed", "0", "1"]
     assert main([*command, "--runs", str(runs)]) == 0
     assert mark.read_text() == f"{os.getpid()}\n"  # once for both seeds
     first, second = sorted(run.id for run in find_runs(runs))

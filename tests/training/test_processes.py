@@ -127,7 +127,7 @@ def torchrun() -> list[str]:
 @pytest.mark.parametrize("micro", [[], ["micro=5", "model.norm=group"]], ids=["whole", "micro-batches"])
 def test_torchrun_makes_a_run_like_any_other(small_arguments, tmp_path, micro):
     arguments = ["train", "fashion-mnist", "--loss", "pnp-dq", "--seed", "0", "1", "--threads", "1"]
-    arguments += [*small_arguments, *micro, "log_every=1"]
+    arguments += [*small_arguments(log_every=1), *micro]
     done = subprocess.run(
         [*torchrun(), "-m", "labkit", *arguments, "--runs", str(tmp_path / "two")],
         cwd=ROOT,
@@ -154,7 +154,7 @@ def test_torchrun_makes_a_run_like_any_other(small_arguments, tmp_path, micro):
 def test_ctrl_c_on_torchrun_leaves_a_run_to_resume(small_arguments, tmp_path, number):
     arguments = ["train", "fashion-mnist", "--loss", "pnp-dq", "--threads", "1", "--runs", str(tmp_path)]
     child = subprocess.Popen(
-        [*torchrun(), "-m", "labkit", *arguments, *small_arguments, "steps=100000", "frames=0"],
+        [*torchrun(), "-m", "labkit", *arguments, *small_arguments(steps=100000, frames=0)],
         cwd=ROOT,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -179,9 +179,7 @@ def test_two_machines_with_disks_of_their_own_make_and_resume_one_run(small_argu
         "pnp-dq",
         "--threads",
         "1",
-        *small_arguments,
-        "checkpoint_every=1",
-        "steps=80",
+        *small_arguments(checkpoint_every=1, steps=80),
     ]
 
     def on_machine(number: int, port: int, arguments: list[str]) -> subprocess.Popen:

@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from labkit.base.errors import LabkitError
 from labkit.runs.read import find_runs, read_run
 from labkit.training import on_ray, queue
 from labkit.training.job import Job
@@ -48,6 +49,9 @@ def test_two_nodes_share_the_runs(cluster, tmp_path):
     assert all((run.path / "log.txt").exists() for run in runs)
     assert not list(tmp_path.glob(".ray-*"))
     assert queue.run_queue(jobs, tmp_path, ray=made.address) == []  # nothing is left to do
+    with pytest.raises(LabkitError, match="--threads 99: no machine of the cluster has more than 1 CPUs"):
+        queue.run_queue([Job("toy", "triplet", (7,), SHORT)], tmp_path, ray=made.address, threads=99)
+    assert read_queue(tmp_path).entries == []  # nothing waits for ever
 
 
 @pytest.mark.timeout(600)
@@ -122,7 +126,5 @@ def test_a_loss_in_a_file_goes_with_its_run(tmp_path, monkeypatch):
 
 
 def test_no_cluster_at_the_address_is_told(tmp_path):
-    from labkit.base.errors import LabkitError
-
-    with pytest.raises(LabkitError, match="no Ray cluster at 127.0.0.1:1"):
+    with pytest.raises(LabkitError, match="--ray: no cluster at .127.0.0.1:1.*give HOST:PORT"):
         on_ray.OnRay(tmp_path, "127.0.0.1:1", 1)

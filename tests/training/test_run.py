@@ -95,7 +95,7 @@ def test_a_terminal_shows_a_live_bar_with_loss_recall_and_time_left(small_argume
     termios.tcsetwinsize(theirs, (24, 200))
     command = [sys.executable, "-m", "labkit", "train", "fashion-mnist", "--runs", str(tmp_path), "--threads", "1"]
     child = subprocess.Popen(
-        [*command, *small_arguments, "steps=200"], cwd=ROOT, stderr=theirs, stdout=theirs, stdin=theirs
+        [*command, *small_arguments(steps=200)], cwd=ROOT, stderr=theirs, stdout=theirs, stdin=theirs
     )
     os.close(theirs)
     shown = b""
@@ -136,7 +136,7 @@ def test_kill_9_in_the_middle_of_a_checkpoint_then_resume_ends_with_the_same_met
     small_arguments, whole, tmp_path, write
 ):
     command = ["train", "fashion-mnist", "--loss", "recall-at-k-simix", "--seed", "3", "--threads", "1"]
-    command += ["--runs", str(tmp_path / "runs"), *small_arguments]
+    command += ["--runs", str(tmp_path / "runs"), *small_arguments()]
     killed = subprocess.run([sys.executable, "-c", KILL_WHILE_WRITING, str(write), *command], cwd=ROOT, timeout=120)
     assert killed.returncode == -signal.SIGKILL
     (folder,) = (tmp_path / "runs").iterdir()
@@ -157,7 +157,7 @@ def test_kill_9_in_the_middle_of_a_checkpoint_then_resume_ends_with_the_same_met
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_finishes_cleanly_and_says_how_to_go_on(small_arguments, tmp_path, number):
     command = [sys.executable, "-m", "labkit", "train", "fashion-mnist", "--runs", str(tmp_path), "--threads", "1"]
-    command += [*small_arguments, "steps=100000", "frames=0"]
+    command += [*small_arguments(steps=100000, frames=0)]
     child = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 100
     while not list(tmp_path.glob("*/metrics.jsonl")) and time.monotonic() < deadline:
@@ -202,7 +202,7 @@ def test_a_real_write_limit_leaves_whole_files_only(small_arguments, tmp_path):
         "import torch, labkit.training.loop; resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000));"
         "from labkit.__main__ import main; sys.exit(main(sys.argv[1:]))"
     )
-    command = ["train", "fashion-mnist", "--runs", str(tmp_path), "--threads", "1", *small_arguments]
+    command = ["train", "fashion-mnist", "--runs", str(tmp_path), "--threads", "1", *small_arguments()]
     done = subprocess.run([sys.executable, "-c", limited, *command], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 2, done.stderr
     assert "cannot write to" in done.stderr

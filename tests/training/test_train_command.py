@@ -9,9 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from run_folders import make_run
 
 from labkit import metrics
 from labkit.__main__ import main
+from labkit.commands.sweep import why_failed
 from labkit.commands.train import measured_weights
 from labkit.runs.presets import preset_names
 from labkit.runs.process import is_alive
@@ -49,7 +51,7 @@ def test_a_mistake_is_one_line_that_says_what_to_do(arguments, message, tmp_path
 
 
 def test_a_sweep_skips_what_is_finished_and_goes_on_after_a_failure(small_arguments, tmp_path, capfd):
-    short = [*small_arguments, "steps=2", "evaluate_every=2", "frames=0"]
+    short = small_arguments(steps=2, evaluate_every=2, frames=0)
     command = ["sweep", "fashion-mnist", "--seeds", "0", "--runs", str(tmp_path), "--keep", "metrics", "--threads", "1"]
     assert main([*command, "--losses", "triplet", *short]) == 0
     (first,) = folders(tmp_path)
@@ -64,8 +66,16 @@ def test_a_sweep_skips_what_is_finished_and_goes_on_after_a_failure(small_argume
     assert json.loads((failed / "run.json").read_text())["status"] == "failed"
 
 
+def test_a_failed_run_is_told_with_the_files_that_are_there(tmp_path):
+    assert why_failed(tmp_path / "none") == "did not start, and left no message"
+    (tmp_path / "log.txt").write_text("no such data")
+    assert why_failed(tmp_path) == "did not start; see log.txt there"
+    failed = make_run(tmp_path, "a-s0", status="failed")
+    assert why_failed(failed) == "failed; see run.json there"
+
+
 def test_evaluate_gives_the_runs_own_numbers(small_arguments, tmp_path, capsys):
-    short = [*small_arguments, "steps=4", "evaluate_every=2", "frames=0"]
+    short = small_arguments(steps=4, evaluate_every=2, frames=0)
     assert main(["train", "fashion-mnist", "--loss", "triplet", "--runs", str(tmp_path), *short]) == 0
     (folder,) = tmp_path.iterdir()
     result = tmp_path / "result.json"
@@ -133,7 +143,7 @@ def test_evaluate_measures_embeddings_of_ones_own(tmp_path, capsys, with_gallery
 
 
 def test_a_second_run_of_the_same_choice_gets_a_folder_of_its_own(small_arguments, tmp_path):
-    short = [*small_arguments, "steps=1", "evaluate_every=1", "frames=0"]
+    short = small_arguments(steps=1, evaluate_every=1, frames=0)
     for _ in range(2):
         main(["train", "fashion-mnist", "--loss", "untrained", "--runs", str(tmp_path), "--keep", "metrics", *short])
     names = sorted(f.name for f in tmp_path.iterdir())
@@ -167,8 +177,10 @@ def test_resume_takes_nothing_that_it_would_ignore(tmp_path, capsys):
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGTERM")
 def test_a_stopped_sweep_stops_its_runs_and_goes_on_later(small_arguments, tmp_path):
     command = [sys.executable, "-m", "labkit", "sweep", "fashion-mnist", "--losses", "triplet", "--seeds", "0"]
-    command += ["--runs", str(tmp_path), "--threads", "1", *small_arguments, "frames=0"]
-    sweep = subprocess.Popen([*command, "steps=100000"], cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    command += ["--runs", str(tmp_path), "--threads", "1"]
+    sweep = subprocess.Popen(
+        [*command, *small_arguments(steps=100000, frames=0)], cwd=ROOT, stderr=subprocess.PIPE, text=True
+    )
     deadline = time.monotonic() + 100
     while not list(tmp_path.glob("*/metrics.jsonl")) and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -176,6 +188,8 @@ def test_a_stopped_sweep_stops_its_runs_and_goes_on_later(small_arguments, tmp_p
     _, text = sweep.communicate(timeout=60)
     assert sweep.returncode == 130
     assert "goes on where it stopped" in text
+    assert "0/1" in text  # the bar: what was cut short is not done
+    assert "1/1" not in text
     (folder,) = folders(tmp_path)
     assert not (tmp_path / "queue.json").exists()
     info = json.loads((folder / "run.json").read_text())
