@@ -45,7 +45,7 @@ import numpy as np
 import torch
 
 from labkit import losses, metrics
-from labkit.explorers.lessons.start_here import explore_retrieval
+from labkit.explorers.lessons.start_here import explore_circle, explore_retrieval
 from labkit.figures.lessons import start_here as figures
 from labkit.training import galleries
 
@@ -64,14 +64,7 @@ import pandas as pd
 
 means = {way: metrics.evaluate(unit, gallery.labels, ks=(1, 10), progress=False) for way, unit in gallery.ways.items()}
 table = pd.DataFrame(means).T[["R@1", "R@10", "MAP@R"]]
-labkit.predict(
-    "R@1 is the share of queries that find a positive first; a random guess would reach "
-    f"{100 * 7 / 1200:.1f} %. The untrained network has random weights. What is its R@1?",
-    ["about that of chance", "a few times chance", "tens of times chance"],
-    "tens of times chance",
-    f"It is {100 * table.loc[galleries.UNTRAINED, 'R@1']:.1f} %. Random filters keep much of what an image looks like. "
-    "So always show the untrained network beside a trained one: what counts is the difference.",
-)
+labkit.predict("1.1", share=100 * table.loc[galleries.UNTRAINED, "R@1"])
 
 # %%
 (100 * table).round(1)  # means over the queries, among these 1201 drawings
@@ -123,26 +116,12 @@ labkit.show(
 )
 
 # %% jupyter={"source_hidden": true}
-labkit.predict(
-    "The query turns from 38° to 42°, and the pair loss falls a little, from 0.048 to 0.046: better. What does R@1 do?",
-    ["it rises from 0 to 1", "it stays", "it falls from 1 to 0"],
-    "it falls from 1 to 0",
-    "At 41° a negative becomes the nearest item. The loss is a mean over all pairs: the far positive came nearer, and "
-    "that counts for more than the one negative that now stands first.",
-)
+labkit.predict("1.2")
 for angle, loss in ((38.0, "0.048"), (42.0, "0.046")):
     assert f"{figures.measured(angle)['pair loss']:.3f}" == loss
 
 # %%
-from labkit.explorers.sliders import Control
-
-labkit.explore(
-    figures.on_the_circle,
-    [Control("angle", "angle of the query", tuple(float(a) for a in range(0, 91, 2)), 38.0)],
-    [{"angle": 30.0}, {"angle": 38.0}, {"angle": 42.0}],
-    "The query at 30, 38 and 42 degrees. From 30 to 38 no metric changes and the loss falls; from 38 to 42 the loss falls "
-    "a little more and R@1 drops from 1 to 0.",
-)
+explore_circle()
 
 # %% [markdown]
 # ## A map of the course

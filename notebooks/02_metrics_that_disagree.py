@@ -79,14 +79,7 @@ print(f"torchmetrics             {100 * by_torchmetrics(whole):5.1f}")
 # None of them has a bug. They divide the same sum by different numbers: by k = 10, by R = 4, by the hits found, 1.
 
 # %% jupyter={"source_hidden": true}
-labkit.predict(
-    "The ranking gets better: one more relevant item appears, at rank 10. What does torchmetrics' MAP@10, the one that "
-    "said 100, do?",
-    ["it rises", "it stays at 100", "it falls"],
-    "it falls",
-    "To 60. The sum grows from 1 to 1 + 2/10 = 1.2, but it is now divided by two hits. A metric that divides by what "
-    "was found can punish you for finding more.",
-)
+labkit.predict("2.1")
 
 # %% [markdown]
 # ## The metrics of a list
@@ -117,8 +110,8 @@ labkit.predict(
 #
 # ## A ranking to rearrange
 #
-# Ten items, four relevant ones in the gallery. In JupyterLab, click two items to swap them; elsewhere choose one of the
-# paper's five lists. Move the cut-off, too, and see which metrics notice.
+# Ten drawings; the pandas are relevant, four of them are in the gallery. Drag one to another rank, or begin with another
+# of the paper's five lists. Move the cut-off, too, and see which metrics notice.
 
 # %%
 from labkit.explorers.lessons.metrics_that_disagree import explore_ranking
@@ -126,7 +119,7 @@ from labkit.explorers.lessons.metrics_that_disagree import explore_ranking
 explore_ranking()
 
 # %% [markdown]
-# Try this: swap ranks 1 and 2. Then swap ranks 9 and 10. Which metrics see the first but not the second? Which of the
+# Try this: drag rank 1 to rank 2. Then rank 10 to rank 9. Which metrics see the first but not the second? Which of the
 # three recalls can tell `1010000000` from `1000000001`?
 #
 # ## The paper's number and ours

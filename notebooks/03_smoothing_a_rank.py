@@ -56,14 +56,7 @@ labkit.show(
 )
 
 # %% jupyter={"source_hidden": true}
-labkit.predict(
-    "The positive is at similarity 0.45, between two negatives at 0.3 and 0.6. Average precision has the gradient 0 "
-    "there. What is the gradient of Smooth-AP with temperature τ = 0.01?",
-    ["also exactly 0", "practically 0", "clearly not 0"],
-    "practically 0",
-    "The nearest item is 0.15 away, that is 15 temperatures. The sigmoid's slope there is e⁻¹⁵/τ = 0.00003: not zero, "
-    "but nothing to train on. A sigmoid smooths a step only as far as a few temperatures.",
-)
+labkit.predict("3.1")
 
 # %% [markdown]
 # ## A rank is a sum
@@ -79,6 +72,14 @@ labkit.predict(
 #
 # As $\tau \to 0$ the sigmoid becomes the indicator, except at a tie: $G(0) = \tfrac12$ for every $\tau$, so two tied
 # items share their places.
+
+# %%
+from labkit.explorers.drag import who_is_pulled
+
+who_is_pulled("Smooth-AP", ("recall@k", "Smooth-AP"), curves=True, tau=0.05)
+
+# %% jupyter={"source_hidden": true}
+labkit.predict("3.2")
 
 # %%
 from labkit.explorers.sliders import Control

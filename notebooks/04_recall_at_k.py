@@ -53,14 +53,7 @@ labkit.show(
 )
 
 # %% jupyter={"source_hidden": true}
-labkit.predict(
-    "The positive is at rank 1, far ahead of everything else. Retrieval is perfect. What is the loss 1 − rs@1, with the "
-    "slides' temperatures?",
-    ["0", "0.27", "0.5"],
-    "0.5",
-    "No item is before the positive, so the outer sigmoid gets k − 1 − 0 = 0, and σ(0) = ½ at every temperature. "
-    "Rank exactly k is only half a hit. The loss of a perfect ranking has a section of its own below.",
-)
+labkit.predict("4.1")
 
 # %% [markdown]
 # ## Two steps, two sigmoids
@@ -156,18 +149,19 @@ for k in (2, 4, 8):
 # %% [markdown]
 # ## A gallery to play with
 #
-# The slides' Fig. 1, alive. Eight items at their similarity to the query: positives (P) in the upper row, negatives (N)
-# beneath. The grey arrows are the gradient: where the loss wants to push each item. The lower rows show recall@k and
-# rs@k. Choose an item and slide it. Look for three things:
+# The slides' Fig. 1, alive. Eight items at their similarity to the query. The arrows are the gradient: where the loss
+# wants to push each item. The bars are recall@k and rs@k. Drag an item. Look for three things, with k = 4:
 #
-# 1. slide P2 from 0.55 to 0.62: every recall@k stays, the loss falls;
-# 2. let P2 pass N3: which recall@k jumps?
+# 1. drag the second positive from 0.55 to 0.62: recall@k stays, rs@k rises;
+# 2. let it pass the negative at 0.63: recall@k jumps;
 # 3. an item far from all others gets no arrow, however wrong its place is ($\tau_2$ is too small for it).
+#
+# The same query comes back in lessons 6 and 8, with other losses. Who is pulled there?
 
 # %%
-from labkit.explorers.lessons.recall_at_k import explore_similarities
+from labkit.explorers.drag import who_is_pulled
 
-explore_similarities()
+who_is_pulled("RS@k", ("recall@k", "RS@k"))
 
 # %% [markdown]
 # ## The loss floor

@@ -75,18 +75,9 @@ print(f"The trained network on all {whole['queries']:.0f} test images: recall@1 
 # Each virtual sample is used as a query, as a positive and as a negative. m images of a class give m(m−1)/2 pairs.
 
 # %%
-from labkit.explorers.sliders import Control
+from labkit.explorers.lessons.simix_and_large_batches import explore_pair
 
-labkit.explore(
-    figures.mixed_pair,
-    [
-        Control("a", "weight a", tuple(round(n / 10, 1) for n in range(11)), 0.7),
-        Control("angle", "angle between x and z (°)", (20, 40, 60, 90, 120, 150), 90),
-    ],
-    [{"a": 0.5}, {"a": 0.7}, {"a": 0.9}],
-    "Two unit vectors x and z at a right angle and the virtual sample v on the chord between them, for three weights. v "
-    "is shorter than 1. Its similarity to the nearer parent is larger than to itself, except at a = 0.5.",
-)
+explore_pair()
 
 # %% [markdown]
 # **These similarities are not cosines** (E-SL-5). v lies on the chord, inside the circle:
@@ -157,6 +148,8 @@ print(f"lengths of the virtual samples: {mixed[9:].norm(dim=1).min():.2f} to {mi
 # </details>
 
 # %%
+from labkit.explorers.sliders import Control
+
 labkit.explore(
     figures.parents,
     [Control("similarity", "similarity of the parents", (-0.5, 0.0, 0.3, 0.6, 0.9), 0.3)],
@@ -203,14 +196,7 @@ def two_passes(model, images, labels, loss, micro_batch, restore=True):
 
 
 # %% jupyter={"source_hidden": true}
-labkit.predict(
-    "The model has dropout ½. Step 4 draws new random numbers instead of those of step 1. How far is the gradient from "
-    "the right one?",
-    ["not at all: dropout is noise anyway", "a few per cent: it averages out", "about as far as it is long, or more"],
-    "about as far as it is long, or more",
-    "The gradient g belongs to the embeddings of step 1. With other units dropped, step 4 sends it through another "
-    "network. The released code does just that; the next cell measures it.",
-)
+labkit.predict("5.1")
 
 # %%
 from torch import nn

@@ -64,14 +64,7 @@ labkit.explore(
 )
 
 # %% jupyter={"source_hidden": true}
-labkit.predict(
-    "The same untrained network. Compare the mean derivative ∂L/∂R over all positives for D_q with α = 1 and with the "
-    "steeper α = 4, whose largest derivative is four times as large.",
-    ["α = 4 gives about four times as much", "about the same", "α = 4 gives several times less"],
-    "α = 4 gives several times less",
-    "The larger derivative is reached at R = 0 only. An untrained network has about 25 negatives before a typical "
-    "positive, and there (1 + R)⁻⁵ is nearly nothing. The next cell prints both means.",
-)
+labkit.predict("6.1")
 
 # %%
 for name, R in counts.items():
@@ -82,6 +75,17 @@ for name, R in counts.items():
 # The paper trains from ImageNet weights, where $R$ is small from the start. We train from scratch. Keep this in mind
 # when you read about α below.
 #
+# ## Who is pulled?
+#
+# The query of lessons 3 and 4 again, now with the losses of this lesson beside the earlier ones. Put the third positive
+# far behind, at 0.05, and change the loss: which ones still pull at it, and which have given it up?
+
+# %%
+from labkit.explorers.drag import who_is_pulled
+
+who_is_pulled("PNP-D_q")
+
+# %% [markdown]
 # ## The gradient has two factors
 #
 # Let $S_P$ be the similarities of a query to its positives and $S_N$ to its negatives. PNP's only ingredient is the
@@ -128,12 +132,7 @@ labkit.explore(
 # prints the loss $(1 + R) \log(1 + R)$ (Eq. 7).
 
 # %% jupyter={"source_hidden": true}
-labkit.predict(
-    "What is the slope of (1 + R) log(1 + R) at R = 0, where no negative is before the positive?",
-    ["0, as the paper says", "½", "1, the same as PNP-O"],
-    "1, the same as PNP-O",
-    "The product rule gives log(1 + R) + 1. The integral of log(1 + r) from 0 to R is (1 + R) log(1 + R) − R.",
-)
+labkit.predict("6.2")
 
 # %%
 R = torch.tensor([0.0, 1.0, 5.0], dtype=torch.float64, requires_grad=True)

@@ -114,6 +114,18 @@ print(f"ProxyAnchor: {int((x.grad.norm(dim=1) > 1e-6).sum())} of 128 items get a
 #
 # $$\mathrm{Reg} = \frac{\sum_{j=1}^{C} \sum_{t < s} \sqrt{2 - 2\, w_{js} \cdot w_{jt}}}{C K (K - 1)}$$
 #
+# ## Who is pulled?
+#
+# The query that you know from lessons 3, 4 and 6, once more. A ranking loss pulls at items of the gallery; a proxy loss
+# (ProxyAnchor in the menu) does not look at them. It has one point for each class, here the mean of its items, and
+# moves the query towards the own one.
+
+# %%
+from labkit.explorers.drag import who_is_pulled
+
+who_is_pulled("ProxyAnchor")
+
+# %% [markdown]
 # ## MPA from scratch
 
 
@@ -165,15 +177,7 @@ print(f"MPA with K = 1, τ = 0: {one.item():.10f}; ProxyAnchor: {anchor.item():.
 # see in a plane, and τ = 0.
 
 # %% jupyter={"source_hidden": true}
-labkit.predict(
-    "You move the sample x of class A and nothing else. There is a second sample in class A. With which losses does "
-    "the arrow of that second sample change?",
-    ["with all of them", "with ProxyAnchor and MPA", "with SoftTriple, MPA-DW and MPA-AP", "with none"],
-    "with ProxyAnchor and MPA",
-    "They sum over samples inside one logarithm, so the samples share its gradient: the one that is worst off takes "
-    "nearly all of it. The other losses have a logarithm for each sample. The paper calls that stability: a "
-    "gradient that does not depend on who else is in the batch.",
-)
+labkit.predict("8.1")
 
 # %%
 LOSSES = tuple(figures.LOSSES)
@@ -235,13 +239,7 @@ display(table.map(lambda value: "0" if abs(value) < 1e-9 else f"{value:+.3f}"))
 # One column hides something. Look at the signs under P-N.
 
 # %% jupyter={"source_hidden": true}
-labkit.predict(
-    "A negative class comes closer to x; S(x, own class) stays. How does the pull of MPA-AP towards the own class change?",
-    ["it becomes stronger", "it stays", "it becomes weaker"],
-    "it becomes weaker",
-    "The negative's term grows inside the same logarithm, so the positive's share of the gradient shrinks. SoftTriple "
-    "does the opposite: there the positive and the negative enter as a difference.",
-)
+labkit.predict("8.2")
 
 # %% [markdown]
 # ## "P-N relations" are not always differences

@@ -58,15 +58,7 @@ for scale in (1.0, 16.0):
     print(f"softmax on {scale:g} · cosine: loss {loss.item():.3g}")
 
 # %% jupyter={"source_hidden": true}
-labkit.predict(
-    "Retrieval is perfect, and no ten vectors are better. Now 1,000 classes instead of 10, again in the best case. What "
-    "happens to the loss of the unscaled softmax on cosines?",
-    ["it stays about the same", "it becomes smaller", "it becomes much larger"],
-    "it becomes much larger",
-    "The own cosine is at most 1 and the others are at least about 0, so the own class gets at most e/(e + C − 1) of the "
-    "probability, more or less. With 1,000 classes the loss of a perfect network is 5.91; a blind guess has log 1,000 = "
-    "6.91.",
-)
+labkit.predict("9.1")
 
 # %% [markdown]
 # Real training meets the same wall. Below: the training loss on Fashion-MNIST, 3-D embeddings, unit vectors with and
@@ -225,6 +217,11 @@ for name, function in {
 # at $\gamma = 1$ it is 4.60 on CUB, more than the whole range of a cosine (E-SG-3).
 
 # %%
+from labkit.explorers.lessons.sgsl import explore_maximum
+
+explore_maximum()
+
+# %%
 from labkit.explorers.sliders import Control
 
 OTHERS = Control("others", "other classes", tuple(figures.OTHERS), "one near, 98 far", menu=True)
@@ -289,14 +286,7 @@ labkit.show(
 )
 
 # %% jupyter={"source_hidden": true}
-labkit.predict(
-    "The released code smooths labels with ε = 0.4 on CUB and Cars196. Suppose one does so on SOP, with its 11,318 "
-    "training classes. When does SGSL join?",
-    ["at once", "after about an epoch", "never"],
-    "never",
-    "A smoothed cross-entropy has a floor of its own: with ε = 0.4 and 11,318 classes it is 4.41, above the gate of 3. The "
-    "run would print a sensible loss and train a plain softmax to the end.",
-)
+labkit.predict("9.2")
 
 # %% [markdown]
 # Label smoothing gives the own class the target $1-\varepsilon$ and each other class $\varepsilon/(C-1)$. The least

@@ -68,14 +68,8 @@ rng = np.random.default_rng(0)
 better, worse = sorted(values, key=lambda name: -values[name].mean())
 draws = [(rng.choice(values[better]), rng.choice(values[worse])) for _ in range(1000)]
 wrong = sum(b < w for b, w in draws) / 10
-labkit.predict(
-    f"{better} has the higher mean over ten seeds, by {100 * (values[better].mean() - values[worse].mean()):.1f} points. "
-    f"Draw one seed of each: how often is {worse} ahead?",
-    ["never", "in about one of ten draws", "in a third of the draws or more"],
-    "never" if wrong < 1 else "in about one of ten draws" if wrong < 25 else "in a third of the draws or more",
-    f"It is ahead in {wrong:.0f} % of the draws (ties count for neither). A table with one seed would print the "
-    "opposite order that often.",
-)
+points = 100 * (values[better].mean() - values[worse].mean())
+labkit.predict("12.1", better=better, worse=worse, points=points, wrong=wrong)
 
 # %% [markdown]
 # ## How wide is a mean?

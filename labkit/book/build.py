@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -39,13 +40,25 @@ def build_book(lessons: Path, target: Path, names: list[str] | None = None) -> i
         title, body = pages[stem]
         way = navigation(before, after)
         (target / f"{stem}.html").write_text(document(title, f"{way}{body}{way}"), encoding="utf-8")
-    entries = "".join(f'<li><a href="{stem}.html">{html.escape(title)}</a></li>' for stem, (title, _) in pages.items())
+    cards = "".join(card(stem, title, body) for stem, (title, body) in pages.items())
     (target / "playground.html").write_text(playground_page(back="index.html"), encoding="utf-8")
     play = '<p><a href="playground.html">The playground</a>: draw a loss and watch a network learn with it.</p>'
-    front = f'<section class="text"><h1>labkit: train on what you measure</h1><ol>{entries}</ol>{play}</section>'
+    front = (
+        f'<section class="text"><h1>labkit: train on what you measure</h1>{play}</section>'
+        f'<div class="cards">{cards}</div>'
+    )
     (target / "index.html").write_text(document("labkit", front), encoding="utf-8")
     print(f"labkit: the book is in {target}; open {target / 'index.html'}")
     return failures
+
+
+def card(stem: str, title: str, body: str) -> str:
+    """A lesson in the index: its title with its number, its first sentence, and the first still picture it has."""
+    claim = re.search(r"<p>(.*?)</p>", body, re.DOTALL)
+    line = re.split(r"(?<=[.!?]) ", re.sub(r"<[^>]+>", "", claim[1]).strip(), maxsplit=1)[0] if claim else ""
+    image = re.search(r'<img [^>]*src="(data:image/[^"]+)"', body)
+    shown = f'<img alt="" src="{image[1]}">' if image else ""
+    return f'<a class="card" href="{stem}.html">{shown}<b>{html.escape(title)}</b><span>{line}</span></a>'
 
 
 def navigation(before: str | None, after: str | None) -> str:

@@ -36,15 +36,21 @@ class Component:
 
 
 EMBEDDING = Component("embedding", ("shared/explorer.css", "embedding/embedding.css"), "labkit-embeddings")
+DRAG = Component("drag", ("shared/explorer.css", "drag/drag.css"), "labkit-drags")
+PREDICT = Component("predict", ("predict/predict.css",), "labkit-predictions")
 FILM = Component("film", ("shared/explorer.css", "film/film.css"), "labkit-films")
 PLAYGROUND = Component("playground", ("shared/explorer.css", "playground/playground.css"), "labkit-playgrounds")
 
 
-def book_html(component: Component, values: Sequence[Mapping[str, Any]], data: Sequence[Mapping[str, bytes]]) -> str:
+def book_html(
+    component: Component, values: Sequence[Mapping[str, Any]], data: Sequence[Mapping[str, bytes]], still: str = ""
+) -> str:
     """Explorers side by side with their data, script and style inside, for a page that is opened from a file.
 
     values and data: of each explorer the values of its model, those that are bytes apart; equal bytes are there once.
+    still: HTML that stands there until the script takes its place, and stays where scripts do not run.
     """
+    instead = f'<div class="labkit-still">{still}</div>' if still else ""
     shared = list(dict.fromkeys(content for one in data for content in one.values()))
     models = [
         {"values": own, "bytes": {name: shared.index(content) for name, content in one.items()}}
@@ -53,7 +59,7 @@ def book_html(component: Component, values: Sequence[Mapping[str, Any]], data: S
     texts = [base64.b64encode(content).decode() for content in shared]
     spec = json.dumps({"models": models, "bytes": texts}, separators=(",", ":"))
     return (
-        f'<div class="{component.box}" style="{GAP}"><style>{component.css}</style>'
+        f'<div class="{component.box}" style="{GAP}">{instead}<style>{component.css}</style>'
         f'<script type="application/json">{in_script(spec)}</script></div>'
         f'<script type="module">{in_script(component.module("book"))}</script>'
     )

@@ -41,12 +41,16 @@ class Shell:
         """What is drawn now."""
         return self.live.figure
 
-    def show(self) -> None:
-        """Put controls and figure on the page."""
+    def show(self, still: str = "") -> None:
+        """Put controls and figure on the page; still: HTML for a page that has no widgets, such as a reopened one."""
         import ipywidgets as widgets
         from IPython.display import display
 
-        display(widgets.VBox([self.box, self.live.widget], layout=widgets.Layout(margin="0 0 16px 0")))
+        both = widgets.VBox([self.box, self.live.widget], layout=widgets.Layout(margin="0 0 16px 0"))
+        if still:
+            display(both._repr_mimebundle_() | {"text/html": still}, raw=True)
+        else:
+            display(both)
 
     def _ipython_display_(self) -> None:
         """It is on the page already."""

@@ -1,7 +1,7 @@
 """An explorer: sliders and menus round one pure figure function, the same in JupyterLab, in the book and in print.
 
-In JupyterLab the figure answers at once; in the book the figures are computed beforehand; beneath, always, a still
-picture of a few settings shows the idea to those who have neither.
+In JupyterLab the figure answers at once; in the book the figures are computed beforehand; a still picture of a few
+settings shows the idea to those who have neither, and in a saved notebook that is opened again.
 """
 
 from __future__ import annotations
@@ -47,23 +47,26 @@ class Control:
 def explore(
     draw: Draw, controls: Sequence[Control], twin: Sequence[Mapping[str, Any]], alt: str, *, live: bool = True
 ) -> Explorer | None:
-    """Show an explorer of draw(**values) and, beneath, its still picture at the settings of `twin`.
+    """Show an explorer of draw(**values); where it is not live, its still picture at the settings of `twin`.
 
     Returns the live explorer, so that a cell can set its values; None while notebooks or the book are built, or with
     live=False, where a lesson has a richer live form of its own.
     """
     from IPython.display import display
 
-    explorer = Explorer(draw, controls) if live and mode() == "live" else None
-    if explorer is not None:
-        explorer.show()
     if mode() == "book":
         display_html(book_html(draw, controls) + caption(alt))
-    else:
-        start = {control.name: control.start for control in controls}
-        figures = [draw(**(start | dict(settings))) for settings in twin]
-        titles = [", ".join(f"{label_of(controls, n)}: {shown(controls, n, v)}" for n, v in s.items()) for s in twin]
-        display(picture(small_multiples(figures, titles), alt, few_colors=True))
+        return None
+    start = {control.name: control.start for control in controls}
+    figures = [draw(**(start | dict(settings))) for settings in twin]
+    titles = [", ".join(f"{label_of(controls, n)}: {shown(controls, n, v)}" for n, v in s.items()) for s in twin]
+    still = picture(small_multiples(figures, titles), alt, few_colors=True)
+    if mode() == "notebook" or not live:
+        display(still)
+        return None
+    explorer = Explorer(draw, controls)
+    explorer.show(still.data.removesuffix(caption(alt)))
+    display_html(caption(alt))
     return explorer
 
 

@@ -31,7 +31,7 @@ def row(path: Path, verdicts: list[tuple[str, str, str]]) -> str:
     text = path.read_text(encoding="utf-8")
     title = re.search(r"^# # (.+)$", text, re.MULTILINE)
     minutes = re.search(r"About (\d+) minutes", text)
-    explorers = len(re.findall(r"\bexplore(?:_\w+)?\(", text))
+    explorers = len(re.findall(r"\b(?:explore(?:_\w+)?|who_is_pulled)\(", text))
     names = set(re.findall(r"labkit\.check\.(\w+)\(", text))
     wrong = sum(len(EXERCISES[name].mistakes) for name in names)
     tables = dict.fromkeys(re.findall(r'papers\.(?:pivot|table)\("(\w+)", "([\w-]+)"', text))

@@ -1,62 +1,51 @@
-"""labkit.predict: commit a guess, then see the answer."""
+"""labkit.predict: commit a guess, then see the answer. The questions are in `predictions/`, so that the source of a
+lesson does not give the answer away."""
 
 from __future__ import annotations
 
+import base64
 import html
-from collections.abc import Sequence
+import json
 from typing import Any
 
 from labkit.base.mode import mode
+from labkit.explorers.hosts import PREDICT, book_html
 from labkit.figures.display import display_html
+from labkit.lessons.predictions import QUESTIONS
+from labkit.lessons.question import Choice, Question
 
 
-def predict(question: str, choices: Sequence[str], answer: str, why: str) -> Prediction | None:
-    """Ask, and reveal the answer only after a choice. On a page without Python the answer is folded away.
-
-    Returns the live widget; None while notebooks or the book are built.
-    """
-    if answer not in choices:
-        raise ValueError(f"answer must be one of the choices {tuple(choices)}; got {answer!r}")
-    if mode() != "live":
-        options = "".join(f"<li>{html.escape(choice)}</li>" for choice in choices)
-        display_html(
-            f"<p><b>Predict.</b> {html.escape(question)}</p><ul>{options}</ul>"
-            f"<details><summary>Answer</summary><p><b>{html.escape(answer)}</b>. {html.escape(why)}</p></details>"
-        )
-        return None
-    from IPython.display import display
-
-    live = Prediction(question, choices, answer, why)
-    display(live.box)
-    return live
+def predict(name: str, **values: Any) -> None:
+    """Ask the question of this name. In JupyterLab and in the book the outputs that follow are covered until a guess is
+    committed; elsewhere the answer is folded away. values: numbers of the lesson that the texts name."""
+    if name not in QUESTIONS:
+        raise ValueError(f"name must be one of {', '.join(QUESTIONS)}; got {name!r}")
+    question = QUESTIONS[name]
+    if mode() == "notebook":
+        display_html(folded(question, values))
+        return
+    still = "" if mode() == "book" else f"{asked(question, values)}<p><i>Run this cell to answer.</i></p>"
+    display_html(book_html(PREDICT, [{"spec": spec(name, question, values)}], [{}], still))
 
 
-class Prediction:
-    """The live form: choose, commit, see."""
+def spec(name: str, question: Question, values: dict[str, Any]) -> dict[str, Any]:
+    """What the page gets; the answer is not there to be read in passing."""
+    secret = question.secret(**values) | {"why": question.why.format(**values)}
+    hidden = base64.b64encode(json.dumps(secret, ensure_ascii=False).encode()).decode()
+    return question.form() | {"name": name, "question": question.question.format(**values), "secret": hidden}
 
-    def __init__(self, question: str, choices: Sequence[str], answer: str, why: str) -> None:
-        """Nothing is chosen yet, so there is nothing to commit."""
-        import ipywidgets as widgets
 
-        self.answer, self.why = answer, why
-        self.choices = widgets.RadioButtons(options=list(choices), value=None, layout=widgets.Layout(width="auto"))
-        self.commit = widgets.Button(description="Commit my guess", disabled=True)
-        self.reveal = widgets.HTML()
-        self.choices.observe(self.chosen, "value")
-        self.commit.on_click(self.committed)
-        asked = widgets.HTML(f"<b>Predict.</b> {html.escape(question)}")
-        self.box = widgets.VBox([asked, self.choices, self.commit, self.reveal])
+def asked(question: Question, values: dict[str, Any]) -> str:
+    """The question as text."""
+    text = f"<p><b>Predict.</b> {html.escape(question.question.format(**values))}</p>"
+    if not isinstance(question, Choice):
+        return text
+    return f"{text}<ul>{''.join(f'<li>{html.escape(choice)}</li>' for choice in question.choices)}</ul>"
 
-    def _ipython_display_(self) -> None:
-        """Nothing: `predict` has put the form on the page already."""
 
-    def chosen(self, change: Any) -> None:
-        """A choice can be committed."""
-        self.commit.disabled = False
-
-    def committed(self, button: Any) -> None:
-        """From here on the guess stands."""
-        self.choices.disabled = self.commit.disabled = True
-        right = self.choices.value == self.answer
-        word = "✓ As you said" if right else "✗ Not as you said"
-        self.reveal.value = f"<b>{word}: {html.escape(self.answer)}.</b> {html.escape(self.why)}"
+def folded(question: Question, values: dict[str, Any]) -> str:
+    """Question and answer where nothing runs."""
+    found = question.secret(**values)["answer"]
+    answer = "" if isinstance(found, list) else f"<b>{html.escape(str(found))}</b>. "
+    why = html.escape(question.why.format(**values))
+    return f"{asked(question, values)}<details><summary>Answer</summary><p>{answer}{why}</p></details>"

@@ -6,7 +6,7 @@ import platform
 
 # JupyterLab's dark theme leaves some things as they are on white: drawings of lines are turned dark with their hues
 # kept, a menu's arrow becomes light. Words of figures are grey (labkit.figures.style.TEXT); the page's ink reads
-# better. Folded hints and solutions keep their distance from what follows.
+# better. Folded hints and solutions keep their distance from what follows. Controls whose kernel is gone say so.
 LOOK = """<style>
 body[data-jp-theme-light="false"] img.labkit-lines { filter: invert(0.93) hue-rotate(180deg); }
 body[data-jp-theme-light="false"] .jupyter-widgets > select {
@@ -15,6 +15,10 @@ body[data-jp-theme-light="false"] .jupyter-widgets > select {
 }
 .jp-OutputArea .js-plotly-plot text[style*="rgb(118, 118, 118)"] { fill: var(--jp-content-font-color1) !important; }
 .jp-RenderedHTMLCommon details { margin-bottom: 1em; }
+.jp-OutputArea-output > .jupyter-widgets-disconnected::after {
+  content: "Not connected: run the cell again."; display: block; padding: 6px 10px; margin-top: 6px;
+  border: 1px dashed #8a8a8a; border-radius: 6px; font-style: italic; color: var(--jp-content-font-color1);
+}
 </style>"""
 
 

@@ -39,7 +39,7 @@ labkit.explore(draw, [tau, kind], [{"tau": 0.01}, {"tau": 1.0}], "Sigmoids.")
 labkit.show(draw(0.5), "One sigmoid.")
 
 # %%
-labkit.predict("Steeper with smaller τ?", ["yes", "no"], "yes", "It tends to a step.")
+labkit.predict("9.1")
 
 # %%
 print("printed <b>")

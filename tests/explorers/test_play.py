@@ -5,8 +5,7 @@ import torch
 
 from labkit.data import load
 from labkit.explorers.lessons import metrics_that_disagree as ranking
-from labkit.explorers.lessons.start_here import QUERIES, explore_retrieval, query_items
-from labkit.figures.lessons.metrics_that_disagree import metrics_of_a_list
+from labkit.explorers.lessons.start_here import QUERIES, explore_circle, explore_retrieval, query_items
 from labkit.training import galleries
 
 
@@ -54,15 +53,13 @@ def test_built_forms_show_pictures_or_all_figures(gallery, displayed, monkeypatc
     assert "✓" in displayed[0].data
 
 
-def test_two_clicks_swap_two_items_and_every_metric_follows(displayed):
-    live = ranking.explore_ranking()
-    live.clicked(0)
-    assert "▸" in live.items[0].description
-    live.clicked(1)
-    assert live.relevance == [0, 1, 1, 0, 0, 0, 1, 0, 0, 1]
-    shown = dict(zip(live.figure.data[0].y, live.figure.data[0].x))
-    for name, value in metrics_of_a_list(tuple(live.relevance), 10, 4).items():
-        assert shown[name] == pytest.approx(100 * value)
-    live.k.value = 1
-    shown = dict(zip(live.figure.data[0].y, live.figure.data[0].x))
-    assert shown["recall@k, any hit"] == 0
+@pytest.mark.parametrize("build", ["live", "book", "notebook"])
+def test_a_ranking_and_a_circle_to_drag_are_there_in_every_mode(displayed, monkeypatch, build):
+    monkeypatch.setenv("LABKIT_BUILD", build)
+    ranking.explore_ranking()
+    explore_circle()
+    for shown in displayed:
+        assert ("labkit-drags" in shown.data) == (build != "notebook")
+        assert ("<img alt=" in shown.data) == (build != "book")
+        assert ("Run this cell to make it live" in shown.data) == (build == "live")
+    assert ("data:image/webp" in displayed[0].data) == (build != "notebook")

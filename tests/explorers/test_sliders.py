@@ -64,11 +64,13 @@ def test_a_control_must_start_at_one_of_its_values():
         Control("a", "a", (1, 2), 9)
 
 
-def test_live_shows_the_widget_and_the_picture_beneath(displayed):
+def test_live_shows_the_widget_and_the_picture_waits_for_a_page_without_one(displayed):
     live = explore(draw, [POWER], [{"power": 1.0}, {"power": 3.0}], "Powers of x.")
     assert live is not None
-    assert displayed[0].children == (live.box, live.live.widget)
-    assert 'alt="Powers of x."' in displayed[1].data
+    assert "application/vnd.jupyter.widget-view+json" in displayed[0]
+    assert 'alt="Powers of x."' in displayed[0]["text/html"]
+    assert "Powers of x." in displayed[1].data
+    assert "<img" not in displayed[1].data
 
 
 def test_a_built_notebook_holds_only_the_picture(displayed, monkeypatch):

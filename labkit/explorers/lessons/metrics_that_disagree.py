@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any
+import base64
+import io
+from functools import cache
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from labkit import metrics
 from labkit.base.checks import check_choice
-from labkit.base.mode import mode
-from labkit.explorers.live import LiveFigure, Shell
-from labkit.explorers.sliders import Control, explore
+from labkit.data import Dataset, load
+from labkit.data.sprites import picture
+from labkit.explorers.drag import show_drag
 from labkit.figures.lessons.metrics_that_disagree import ranking_metrics, separability
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
+PANDA = "panda"
 LISTS = {
     "one hit at the top": (1, 0, 0, 0, 0, 0, 0, 0, 0, 0),
     "hits at 1 and 10": (1, 0, 0, 0, 0, 0, 0, 0, 0, 1),
@@ -28,72 +30,53 @@ LISTS = {
 }  # Table 3 of the MPA paper
 
 
-def explore_ranking(num_relevant: int = 4) -> RankingExplorer | None:
-    """Swap two items by clicking one after the other; all metrics answer at once. Beneath, the lists of MPA Table 3."""
-    live = None
-    if mode() == "live":
-        live = RankingExplorer(LISTS["hits at 1, 3, 7, 10"], num_relevant)
-        live.show()
-    controls = [
-        Control("name", "list", tuple(LISTS), "hits at 1, 3, 7, 10", menu=True),
-        Control("k", "cut-off k", tuple(range(1, 11)), 10),
-    ]
-    chosen = ("one hit at the top", "hits at 1, 3, 7, 10", "hits at 1 to 4")
+def explore_ranking(num_relevant: int = 4) -> None:
+    """Drag drawings of emoji to other ranks; every metric answers at once. The still picture: lists of MPA Table 3."""
+    start = "hits at 1, 3, 7, 10"
+    values = {
+        "kind": "order",
+        "items": list(LISTS[start]),
+        "total": num_relevant,
+        "k": 10,
+        "lists": LISTS,
+        "list": start,
+        "pictures": {kind: [drawing(i) for i in found] for kind, found in drawings().items()},
+    }
     alt = (
-        "Three rankings with four relevant items. Recall@10 (any hit) is 100 % for all three, and AP@10 divided by the "
-        "hits for the first and the last; nDCG@10, MAP@R and AP@10 with its other denominators tell all three apart, "
-        "and disagree about by how much."
+        "A ranking of ten drawings, four of them pandas, which are relevant (solid frame, ✓). Drag one elsewhere, "
+        "or move it with the arrow keys: bars are the metrics, ticks where they were before, small drawings the places "
+        "before."
     )
-    explore(draw_named, controls, [{"name": name} for name in chosen], alt, live=False)
-    return live
+    beneath = (
+        "The still picture has three lists: recall@10 (any hit) is 100 % for all three, and AP@10 divided by the hits "
+        "for the first and the last; nDCG@10, MAP@R and AP@10 with its other denominators tell all three apart, and "
+        "disagree about by how much."
+    )
+    chosen = ("one hit at the top", start, "hits at 1 to 4")
+    show_drag(values, lambda: [ranking_metrics(LISTS[name], 10, num_relevant) for name in chosen], chosen, alt, beneath)
 
 
-def draw_named(name: str, k: int) -> Any:
-    """The figure of one of LISTS."""
-    return ranking_metrics(LISTS[name], k, 4)
+@cache
+def emoji_test() -> Dataset:
+    """The drawings of unseen emoji."""
+    return load("emoji").test
 
 
-class RankingExplorer(Shell):
-    """Ten items as buttons: the first click marks one, the second swaps it with another."""
+def drawings() -> dict[str, list[int]]:
+    """Drawings of the panda, and one each of other emoji."""
+    names = emoji_test().columns["name"]
+    others = [names.index(name) for name in dict.fromkeys(names) if name != PANDA]
+    return {
+        "relevant": [i for i, name in enumerate(names) if name == PANDA],
+        "other": others[:: len(others) // 10][:10],
+    }
 
-    def __init__(self, relevance: Sequence[int], num_relevant: int) -> None:
-        """Build the widgets and draw once."""
-        import ipywidgets as widgets
 
-        self.relevance, self.num_relevant = list(relevance), num_relevant
-        self.marked: int | None = None
-        self.items = [widgets.Button(layout=widgets.Layout(width="64px")) for _ in relevance]
-        for place, item in enumerate(self.items):
-            item.on_click(partial(self.clicked, place))
-        self.k = widgets.IntSlider(len(self.items), 1, len(self.items), description="cut-off k")
-        self.k.observe(lambda change: self.draw(), "value")
-        self.live = LiveFigure(ranking_metrics(tuple(relevance), self.k.value, num_relevant))
-        told = widgets.HTML("Click an item, then another: they change places. ✓ is relevant, rank 1 is on the left.")
-        self.box = widgets.VBox([told, widgets.HBox(self.items), self.k])
-        self.label()
-
-    def clicked(self, place: int, button: Any = None) -> None:
-        """Mark, or swap with what is marked."""
-        if self.marked is None:
-            self.marked = place
-        else:
-            items = self.relevance
-            items[self.marked], items[place] = items[place], items[self.marked]
-            self.marked = None
-            self.draw()
-        self.label()
-
-    def label(self) -> None:
-        """Rank and relevance on each button; a marked one is framed by arrows."""
-        for place, (item, relevant) in enumerate(zip(self.items, self.relevance)):
-            text = f"{place + 1} {'✓' if relevant else '·'}"
-            item.description = f"▸{text}◂" if place == self.marked else text
-            item.button_style = "info" if relevant else ""
-            item.tooltip = f"rank {place + 1}, {'relevant' if relevant else 'not relevant'}"
-
-    def draw(self) -> None:
-        """All metrics of the present order."""
-        self.live.draw(ranking_metrics(tuple(self.relevance), self.k.value, self.num_relevant))
+def drawing(i: int, side: int = 48) -> str:
+    """A drawing as the address of an image that holds itself."""
+    file = io.BytesIO()
+    picture(emoji_test(), i, side).save(file, "webp", quality=80)
+    return f"data:image/webp;base64,{base64.b64encode(file.getvalue()).decode()}"
 
 
 SHAPES = ("each class in its own place", "two classes share a place", "each class in four places")

@@ -5,8 +5,10 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
+from labkit.explorers.drag import show_drag
 from labkit.explorers.film.packed import Choice, Menu
 from labkit.explorers.film.player import recorded_film, show_films
+from labkit.figures.lessons.sgsl import OTHERS, shares
 from labkit.runs.film import Film
 
 LOSSES = {
@@ -40,3 +42,17 @@ def explore_sphere(loss: str = "softmax + SGSL", smoothing: str = "0.0") -> Any:
     )
     beneath = f"All {len(film.labels)} images with {film.title}, at the steps {', '.join(map(str, steps))}."
     return show_films(films, menus, twin, [f"step {step}" for step in steps], alt, beneath)
+
+
+def explore_maximum(gamma: float = 30.0) -> None:
+    """Drag the cosines of five classes, change γ. The still picture: the shares of one near class at three γ."""
+    others = "two near classes"
+    values = {"kind": "maximum", "cosines": list(OTHERS[others]), "gamma": int(gamma)}
+    alt = (
+        "The cosines of other classes on an axis (squares), and a triangle at their soft maximum, to the right of the "
+        "largest (dashed). Drag a class, or move it with the arrow keys; change γ. Bars are the classes' shares of the "
+        "gradient: at γ = 1 all push, at γ = 30 the nearest alone."
+    )
+    gammas = (1.0, 5.0, 30.0)
+    titles = [f"γ: {chosen:g}" for chosen in gammas]
+    show_drag(values, lambda: [shares(others, chosen) for chosen in gammas], titles, alt)

@@ -24,6 +24,7 @@ function modelOf(values) {
 export function mountAll(className, render) {
   for (const box of document.querySelectorAll(`.${className}:not([data-mounted])`)) {
     box.dataset.mounted = "true";
+    box.querySelector(".labkit-still")?.remove();
     const spec = JSON.parse(box.querySelector('script[type="application/json"]').textContent);
     const shared = spec.bytes.map(bytes);
     for (const { values, bytes: used } of spec.models) {

@@ -1,0 +1,129 @@
+"""Dragged explorers and questions in a page without Python: pointer, keys, the numbers of labkit, nothing spoiled."""
+
+import pytest
+import torch
+
+from labkit.explorers.drag import COURSE
+from labkit.explorers.hosts import DRAG, PREDICT, book_html
+from labkit.figures.lessons import sgsl, start_here
+from labkit.figures.lessons.recall_at_k import GALLERY, recalls, surrogates
+from labkit.lessons.predict import spec
+from labkit.lessons.predictions import QUESTIONS
+
+ITEMS = [{"name": name, "s": s, "positive": positive} for name, (s, positive) in GALLERY.items()]
+STRIP = {"kind": "strip", "items": ITEMS, "loss": "RS@k", "menu": list(COURSE), "curves": True}
+CIRCLE = {
+    "kind": "circle",
+    "items": [{"angle": angle, "positive": positive} for angle, positive in start_here.ITEMS],
+    "query": 38.0,
+    "margin": start_here.MARGIN,
+}
+# the value stands in the second text after the bar's name
+VALUE = """name => {
+  const texts = [...document.querySelectorAll('svg text')].map(t => t.textContent);
+  return Number(texts[texts.indexOf(name) + 1]);
+}"""
+
+
+@pytest.fixture
+def show(page):
+    """Open a page with some HTML."""
+
+    def opened(body):
+        page.set_content(f"<!doctype html><body><main>{body}</main>")
+        return page
+
+    return opened
+
+
+@pytest.mark.browser
+def test_an_item_is_dragged_and_every_number_is_that_of_python(show):
+    settings = {"k": 4, "tau": 0.05, "tauRank": 1}
+    page = show(book_html(DRAG, [STRIP | {"settings": settings}], [{}], "still"))
+    item = page.locator('[data-handle="4"]')  # P2
+    item.wait_for()
+    assert page.get_by_text("still", exact=True).count() == 0
+    box = item.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 100, y, steps=4)
+    page.mouse.up()
+    moved = float(item.get_attribute("aria-valuenow"))
+    assert moved > 0.6
+    item.press("ArrowRight")
+    page.wait_for_function("v => document.querySelector('[data-handle=\"4\"]').ariaValueNow > v", arg=moved)
+    values = {item["name"]: item["s"] for item in ITEMS} | {"P2": float(item.get_attribute("aria-valuenow"))}
+    s, positive = torch.tensor(list(values.values())).double(), torch.tensor([item["positive"] for item in ITEMS])
+    assert page.evaluate(VALUE, "recall@4") == pytest.approx(float(recalls(s, positive, [4])), abs=6e-4)
+    assert page.evaluate(VALUE, "rs@4") == pytest.approx(float(surrogates(s, positive, [4], 1.0, 0.05)), abs=6e-4)
+
+
+@pytest.mark.browser
+def test_every_loss_of_the_course_says_who_is_pulled(show):
+    page = show(book_html(DRAG, [STRIP], [{}]))
+    menu = page.get_by_label("loss")
+    said = set()
+    for name in COURSE:
+        menu.select_option(label=name)
+        page.wait_for_timeout(60)
+        said.add(page.locator(".words").inner_text())
+    assert len(said) == len(COURSE)
+    assert not any("NaN" in text for text in said)
+
+
+@pytest.mark.browser
+def test_the_query_turns_and_the_loss_is_that_of_the_figure(show):
+    page = show(book_html(DRAG, [CIRCLE], [{}]))
+    query = page.locator('[data-handle="query"]')
+    query.wait_for()
+    for _ in range(4):
+        query.press("ArrowUp")
+        page.wait_for_timeout(60)
+    assert query.get_attribute("aria-valuenow") == "42"
+    for name, value in start_here.measured(42.0).items():
+        assert page.evaluate(VALUE, name) == pytest.approx(value, abs=6e-4)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(("name", "said"), [("9.1", "Not as you said"), ("4.1", "As you said")])
+def test_what_follows_is_covered_until_a_guess_is_committed(show, name, said):
+    asked = book_html(PREDICT, [{"spec": spec(name, QUESTIONS[name], {})}], [{}])
+    page = show(f'<div class="shown">{asked}</div><pre class="printed">spoiler</pre><section><h2>Next</h2></section>')
+    page.locator(".labkit-covered").wait_for()
+    commit = page.get_by_role("button", name="Commit my guess")
+    assert commit.is_disabled()
+    if name == "9.1":
+        page.get_by_role("radio").first.check()
+    else:
+        page.get_by_role("spinbutton").fill("0.5")
+    commit.click()
+    page.get_by_text(said).wait_for()
+    assert page.locator(".labkit-covered").count() == 0
+
+
+@pytest.mark.browser
+def test_a_curve_is_drawn_and_the_truth_laid_over(show):
+    asked = book_html(PREDICT, [{"spec": spec("6.2", QUESTIONS["6.2"], {})}], [{}])
+    page = show(f'<div class="shown">{asked}</div>')
+    box = page.locator("svg").bounding_box()
+    page.mouse.move(box["x"] + 55, box["y"] + 100)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] - 15, box["y"] + 60, steps=8)
+    page.mouse.up()
+    page.get_by_role("button", name="Commit my guess").click()
+    page.locator("path.truth").wait_for()
+    assert "away" in page.locator(".said").inner_text()
+
+
+@pytest.mark.browser
+def test_the_virtual_sample_and_the_soft_maximum_follow(show):
+    cosines = list(sgsl.OTHERS["two near classes"])
+    values = [{"kind": "mix", "x": 90, "z": 0, "a": 0.7}, {"kind": "maximum", "cosines": cosines, "gamma": 5}]
+    page = show("".join(book_html(DRAG, [one], [{}]) for one in values))
+    sample = page.locator('[data-handle="v"]')
+    sample.press("ArrowUp")
+    page.get_by_text("v = 0.71 x + 0.29 z").wait_for()
+    assert page.evaluate(VALUE, "s(v, x)") == 0.71
+    page.locator('[data-handle="0"]').press("Shift+ArrowRight")
+    page.get_by_text(f"soft maximum {sgsl.lse([cosines[0] + 0.1, *cosines[1:]], 5.0):.2f}").wait_for()
