@@ -30,8 +30,8 @@ from labkit.runs.run import Run
 from labkit.runs.samples import write_samples
 from labkit.runs.schema import NOTES, SPRITES, RunError
 from labkit.runs.tracker import free_folder, now, without_nan
-from labkit.runs.transfer import take_places, workplace
 from labkit.runs.variant import Variant
+from labkit.runs.workplace import take_places, workplace
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
