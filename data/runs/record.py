@@ -23,6 +23,8 @@ import search  # noqa: E402
 import torch  # noqa: E402
 
 from labkit.__main__ import main as labkit_command  # noqa: E402
+from labkit.base import interrupts  # noqa: E402
+from labkit.commands.errors import guarded  # noqa: E402
 from labkit.data import Dataset, load  # noqa: E402
 from labkit.data.sprites import write_sprites  # noqa: E402
 from labkit.runs import find_runs  # noqa: E402
@@ -243,26 +245,13 @@ def run_trials(preset: str, rounds: int) -> int:
     return code
 
 
-def main() -> int:
-    """Make what is asked for, all topics by default."""
-    known = ("trials", "tuned", "gate", *TOPICS, "finishing")
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("topics", nargs="*", help=f"{', '.join(known)}; after trials: presets (default: all topics)")
-    parser.add_argument("--rounds", type=int, default=search.TRIALS, help="trials a loss (default: all)")
-    parser.add_argument("--jobs", type=int, default=1, help="runs at a time (default 1)")
-    parser.add_argument("--seeds", type=int, nargs="+", help="only these seeds (default: all)")
-    parser.add_argument("--into", type=Path, default=HERE, help="folder for the topics' folders (default: here)")
-    parser.add_argument("--list", action="store_true", help="print the command lines only")
-    args = parser.parse_args()
+def make(args: argparse.Namespace) -> int:
+    """Make what was asked for; returns the exit code."""
     if args.topics[:1] == ["trials"]:
-        if unknown := set(args.topics[1:]) - set(TUNED_PRESETS):
-            parser.error(f"no trials for: {', '.join(sorted(unknown))}; there are: {', '.join(TUNED_PRESETS)}")
         for preset in args.topics[1:] or TUNED_PRESETS:
             if code := run_trials(preset, args.rounds):
                 return code
         return 0
-    if unknown := set(args.topics) - set(known):
-        parser.error(f"no such topic: {', '.join(sorted(unknown))}")
     failed = 0
     for topic in args.topics or [*TOPICS, "finishing"]:
         if topic == "gate":
@@ -292,5 +281,25 @@ def main() -> int:
     return failed
 
 
+def main() -> int:
+    """Make what is asked for, all topics by default."""
+    known = ("trials", "tuned", "gate", *TOPICS, "finishing")
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("topics", nargs="*", help=f"{', '.join(known)}; after trials: presets (default: all topics)")
+    parser.add_argument("--rounds", type=int, default=search.TRIALS, help="trials a loss (default: all)")
+    parser.add_argument("--jobs", type=int, default=1, help="runs at a time (default 1)")
+    parser.add_argument("--seeds", type=int, nargs="+", help="only these seeds (default: all)")
+    parser.add_argument("--into", type=Path, default=HERE, help="folder for the topics' folders (default: here)")
+    parser.add_argument("--list", action="store_true", help="print the command lines only")
+    parser.set_defaults(run=make, goes_on=True)
+    args = parser.parse_args()
+    if args.topics[:1] == ["trials"]:
+        if unknown := set(args.topics[1:]) - set(TUNED_PRESETS):
+            parser.error(f"no trials for: {', '.join(sorted(unknown))}; there are: {', '.join(TUNED_PRESETS)}")
+    elif unknown := set(args.topics) - set(known):
+        parser.error(f"no such topic: {', '.join(sorted(unknown))}")
+    return guarded(args)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(interrupts.guarded(main))

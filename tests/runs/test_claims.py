@@ -101,6 +101,18 @@ def test_every_job_of_the_script_is_a_valid_configuration():
     assert len(set(ids)) == len(ids)
 
 
+def test_ctrl_c_ends_the_script_with_one_line(monkeypatch, capsys, tmp_path):
+    record = script("record")
+
+    def interrupted(*jobs, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(record, "run_queue", interrupted)
+    monkeypatch.setattr("sys.argv", ["record.py", "toy-ring", "--into", str(tmp_path)])
+    assert record.main() == 130
+    assert capsys.readouterr().err == "labkit: interrupted; the same command goes on where it stopped\n"
+
+
 def test_the_recorded_page_is_what_the_runs_say():
     recorded = (ROOT / "data" / "runs" / "README.md").read_text(encoding="utf-8")
     assert recorded == script("report").page()
