@@ -13,6 +13,10 @@ TITLES = {
     "from-derivative": "Loss from a derivative",
     "recall-at-k": "RS@k",
     "recall-at-k-simix": "RS@k with SiMix",
+    "fast-ap": "FastAP",
+    "listwise-ap": "Listwise AP",
+    "blackbox-ap": "Blackbox AP",
+    "blackbox-recall": "Blackbox recall",
     "proxy-nca": "ProxyNCA",
     "proxy-anchor": "ProxyAnchor",
     "soft-triple": "SoftTriple",
@@ -31,6 +35,8 @@ TITLES = {
     "lifted-structure": "Lifted structure",
     "ranked-list": "Ranked list",
     "multi-similarity": "Multi-similarity",
+    "margin": "Margin",
+    "n-pair": "N-pair",
 }
 # a setting and its value; the others read "name = value"
 PHRASES = {
