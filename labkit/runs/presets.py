@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from copy import deepcopy
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from labkit.base.paths import PACKAGE
 
 EMBEDDING, WORDS = "embedding", "words"  # what is trained
 FOLDERS = {EMBEDDING: PACKAGE / "training" / "presets", WORDS: PACKAGE / "surrogates" / "presets"}
+DEFAULTS = PACKAGE / "runs" / "defaults.json"  # of the losses' options; `python -m labkit.training.defaults` writes it
 
 
 def preset_names(*kinds: str) -> list[str]:
@@ -61,6 +63,13 @@ def tuned_settings(preset: str, loss: str) -> dict[str, Any]:
     tuned = read_toml(path).get("tuned")
     found: dict[str, Any] = read_toml(path.parent / "tuned" / f"{tuned}.toml").get(loss, {}) if tuned else {}
     return dict(found)
+
+
+@cache
+def default_options() -> dict[str, dict[str, Any]]:
+    """Loss -> option -> default, of the catalogue, which itself would load torch."""
+    found: dict[str, dict[str, Any]] = json.loads(DEFAULTS.read_text(encoding="utf-8"))
+    return found
 
 
 def read_toml(path: Path) -> dict[str, Any]:

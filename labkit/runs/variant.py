@@ -1,7 +1,8 @@
 """What was chosen for a run, as a value: a preset, a loss, and the settings that were changed.
 
 It names the run's folder, is read back from such a name, and is compared by what it means: `lr=1e-3` is
-`optimizer.lr=0.001`, a setting spelt out with the preset's own value is no change, and `a.py:L` is not `b.py:L`.
+`optimizer.lr=0.001`, a setting spelt out with the preset's own value or the loss's default is no change, and `a.py:L`
+is not `b.py:L`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from functools import cache, cached_property
 from typing import Any
 
 from labkit.base.titles import PHRASES, TITLES
-from labkit.runs.presets import kind_of, own_settings, preset_content
+from labkit.runs.presets import default_options, kind_of, own_settings, preset_content, tuned_settings
 from labkit.runs.record import FREE, OPTIMIZERS, SECTIONS
 
 LONGEST = 110  # letters of a name, so that a seed and a number fit behind it
@@ -135,15 +136,18 @@ def known_key(key: str, value: str) -> str:
 
 @cache
 def usual_settings(preset: str, loss: str) -> dict[str, Any]:
-    """What a preset says of every setting, by full keys; nothing of a preset that is not there.
+    """What a preset, or else the loss's signature, says of every setting; nothing of a preset that is not there.
 
-    What tuning has found is not among it: a setting that was spelt out stays when the tuning is done again.
+    What tuning decides is not among it: a setting that was spelt out stays when the tuning is done again.
     """
     if kind_of(preset) is None:
         return {}
     content = preset_content(preset)
     found = {f"{s}.{entry.name}": entry.default for s, kind in SECTIONS.items() for entry in fields(kind)}
+    found |= default_options().get(loss, {})
     found |= {f"{s}.{name}": value for s in (*SECTIONS, *FREE) for name, value in content.get(s, {}).items()}
+    for key in tuned_settings(preset, loss):
+        found.pop(full_key(key), None)
     found |= {full_key(key): value for key, value in own_settings(preset, loss).items()}
     if found["train.epochs"]:  # they decide the length, whatever the steps
         del found["train.steps"]

@@ -1,5 +1,7 @@
 """What was chosen is a value: it names runs, is read back, is compared by what it means, and has a name for people."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,12 +9,13 @@ from hypothesis import strategies as st
 from labkit.base.paths import RECORDED
 from labkit.base.titles import PHRASES, TITLES
 from labkit.losses import CATALOG
-from labkit.runs.presets import preset_names
+from labkit.runs.presets import default_options, preset_names, tuned_settings
 from labkit.runs.read import find_runs
 from labkit.runs.schema import is_run_id
-from labkit.runs.variant import Variant, full_key, short_key
+from labkit.runs.variant import Variant, as_value, full_key, short_key
 from labkit.surrogates.word_config import load_any
-from labkit.training.config import BASELINES, catalogue_options
+from labkit.training.config import BASELINES, catalogue_options, load_config
+from labkit.training.defaults import stated_defaults
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +46,8 @@ def test_titles_tell_recorded_runs_of_a_preset_apart(recorded):
         (("toy", "pnp-dq", {"lr": "0.001"}), ("toy", "pnp-dq", {"optimizer.lr": 0.001})),
         (("toy", "pnp-dq", {}), ("toy", "pnp-dq", {"data.layout": "ring"})),
         (("toy", "pnp-dq", {}), ("toy", "pnp-dq", {"alpha": "4"})),  # the preset's own for this loss
+        (("toy", "pnp-dq", {}), ("toy", "pnp-dq", {"tau": "1e-2", "b": 4})),  # the defaults of the signature
+        (("toy", "recall-at-k", {}), ("toy", "recall-at-k", {"ks": "[1, 2, 4, 8, 16]"})),
         (("toy", "recall-at-k", {"classes": "8"}), ("toy", "recall-at-k", {"classes": 8, "steps": "600"})),
         (("toy", "recall-at-k", {"ks": "(1,2)"}), ("toy", "recall-at-k", {"ks": [1, 2]})),
         (("toy", "a.py:L", {}), ("toy", "./a.py:L", {})),
@@ -63,6 +68,10 @@ def test_the_same_choice_is_equal_however_it_is_written(one, other):
         (("toy", "a.py:L", {}), ("toy", "x/a.py:L", {})),
         (("toy", "pnp-dq", {}), ("toy", "pnp-dq", {"data.layout": "random"})),
         (("toy", "pnp-ds", {}), ("toy", "pnp-ds", {"alpha": "4"})),  # the preset's own for another loss
+        (("toy", "pnp-dq", {}), ("toy", "pnp-dq", {"alpha": "1.0"})),  # the default, where the preset says 4
+        (("omniglot", "pnp-dq", {}), ("omniglot", "pnp-dq", {"tau": "0.01"})),  # the default, where tuning has decided
+        (("omniglot", "pnp-dq", {}), ("omniglot", "pnp-dq", {"lr": "0.001"})),  # the preset's, where tuning has decided
+        (("toy", "mine.py:L", {}), ("toy", "mine.py:L", {"tau": "0.01"})),
         (("cub", "mpa", {}), ("cub", "mpa", {"steps": "2000"})),  # the preset counts epochs
         (
             ("in-shop", "sgsl", {"model.name": "resnet18"}),
@@ -84,6 +93,25 @@ def test_a_preset_with_what_it_says_itself_changes_nothing():
         config = load_any(preset)
         spelt = {"data.name": config.data["name"], "clip": config.optimizer.clip, "classes": config.batch.classes}
         assert Variant(preset, config.loss, spelt).changes == {}
+
+
+def test_the_table_of_defaults_is_what_the_signatures_say():
+    written = {loss: {name: as_value(v) for name, v in own.items()} for loss, own in default_options().items()}
+    stated = {loss: {name: as_value(v) for name, v in own.items()} for loss, own in stated_defaults().items()}
+    assert written == stated, "write the table again: python -m labkit.training.defaults"
+
+
+@pytest.mark.parametrize("preset", ["toy", "omniglot", "icons", "emoji"])
+def test_what_is_no_change_gives_the_same_settings(preset):
+    for loss, defaults in default_options().items():
+        usual = load_config(preset, loss)
+        for option, value in defaults.items():
+            spelt = load_config(preset, loss, {option: value})
+            known = usual.loss_options.get(option, value)
+            assert (Variant(preset, loss, {option: value}).changes == {}) == (
+                as_value(known) == as_value(value) and option not in tuned_settings(preset, loss)
+            )
+            assert replace(spelt, loss_options=usual.loss_options) == usual
 
 
 def test_names_are_safe_and_of_reasonable_length():
