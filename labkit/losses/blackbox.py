@@ -16,7 +16,7 @@ from torch import Tensor
 
 from labkit.losses._common import refuse_second_derivative
 from labkit.losses.options import Convention, NotNegative, Positive, RankWeight, Reduction, checked, needs_positives
-from labkit.losses.pairs import PairParts, Relations, pair_loss
+from labkit.losses.pair_loss import PairParts, Relations, pair_loss
 from labkit.losses.ranking import mean_over_positives
 
 

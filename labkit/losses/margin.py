@@ -3,7 +3,7 @@
 from torch import Tensor
 
 from labkit.losses.options import Positive, Reduction, checked, needs_positives
-from labkit.losses.pairs import PairParts, Relations, pair_loss
+from labkit.losses.pair_loss import PairParts, Relations, pair_loss
 
 
 @checked

@@ -6,7 +6,7 @@ from torch import Tensor
 from labkit.base.tensors import autocast_off, working_precision
 from labkit.losses._common import reduce
 from labkit.losses.options import Negatives, NotNegative, Reduction, checked, needs_positives
-from labkit.losses.pairs import PairParts, Relations, pair_loss
+from labkit.losses.pair_loss import PairParts, Relations, pair_loss
 from labkit.losses.proxies import softplus
 from labkit.losses.ranking import mean_over_positives
 

@@ -1,22 +1,15 @@
 """Losses on pairs of the batch: the baselines that the papers compare with.
 
-Each loss is a short function of one matrix, the distances D or similarities S of all pairs of unit rows; `pair_loss`
-does the rest for all of them. D_ij = ‖e_i − e_j‖ = √(2 − 2 s_ij), P_i and N_i are the other items of i's class and the
-items of other classes. Reductions: "none" gives each query's share of the terms (B,), "sum" adds the shares up, and
-"mean" divides that sum by the number of terms, which each function names. A query without a positive is skipped (its
-share is 0) where the formula starts from positives; it still is a negative of the others. A batch of one class has no
-negatives: terms with a negative are then 0.
+Each is a short function of one matrix; what D, S, P_i, N_i, shares and reductions are stands in `pair_loss`.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from labkit.base.tensors import autocast_off, check_float_matrix, check_labels, has_values, unit_rows, working_precision
-from labkit.losses._common import distances, log1p_sum_exp, reduce
+from labkit.losses._common import log1p_sum_exp
 from labkit.losses.options import (
     ContrastiveForm,
     NotNegative,
@@ -26,94 +19,11 @@ from labkit.losses.options import (
     checked,
     needs_positives,
 )
-from labkit.losses.ranking import mean_over_positives, sorted_with_positives, unsort
-from labkit.losses.softcount import SortedBatch, chunks, own_class
+from labkit.losses.pair_loss import PairParts, Relations, Shares, pair_loss
+from labkit.losses.ranking import mean_over_positives, unsort
+from labkit.losses.softcount import chunks, own_class
 
 LOWEST = -1e4  # stands for log 0: e^−10000 is 0 in every dtype, but gradients stay finite, unlike those of −inf
-
-
-@dataclass(frozen=True)
-class Relations:
-    """Who is whose positive and negative, (B, B) masks, row = query; batch: sorted by class, None without values."""
-
-    positive: Tensor
-    negative: Tensor
-    batch: SortedBatch | None
-
-
-Shares = Callable[[Tensor, Relations], tuple[Tensor, Tensor | int]]
-"""shares(D or S, relations) -> each query's share of the loss (B,), and the number of terms that the mean is over."""
-
-
-@dataclass(frozen=True)
-class PairParts:
-    """What a pair loss does to each ordered pair (query, other), N = B(B − 1) entries, detached: for figures.
-
-    query, other: row indices; same: one class or not; similarity: s_ij; dL_dS: derivative of the mean loss, whatever
-    the reduction, by s_ij in the query's row: below 0 the pair is pulled together, above 0 pushed apart (0 for points
-    that coincide, where the pull has no direction). With unit rows e, dL/de_i = Σ_j (dL_dS_ij + dL_dS_ji) e_j.
-    per_query: (B,) shares, as reduction="none" gives; skipped: queries left out because they have no positive.
-    """
-
-    query: Tensor
-    other: Tensor
-    same: Tensor
-    similarity: Tensor
-    dL_dS: Tensor
-    per_query: Tensor
-    skipped: int
-
-
-def pair_loss(
-    embeddings: Tensor,
-    labels: Tensor,
-    shares: Shares,
-    *,
-    reduction: str,
-    return_parts: bool,
-    on_distances: bool = True,
-    skips: bool = True,
-    normalize: bool = True,
-) -> Tensor | tuple[Tensor, PairParts]:
-    """Check, normalise, compare all pairs, reduce: embeddings (B, D), labels (B,) -> scalar or (B,)."""
-    check_float_matrix("embeddings", embeddings)
-    check_labels("labels", labels, embeddings.shape[0])
-    with autocast_off(embeddings):
-        e = working_precision(embeddings)
-        e = unit_rows(e) if normalize else e
-        relations = relations_of(labels, e.device)
-        per_query, terms = shares(distances(e, e) if on_distances else e @ e.T, relations)
-        loss = reduce(per_query, reduction, terms)
-        if not return_parts:
-            return loss
-        skipped = relations.batch.skipped if relations.batch and skips else 0
-        return loss, parts_of(e.detach(), relations, shares, on_distances, skipped)
-
-
-def relations_of(labels: Tensor, device: torch.device) -> Relations:
-    """Compare all labels; an error if no query has a positive."""
-    batch = sorted_with_positives(labels, device) if has_values(labels) else None
-    labels = labels.to(device)
-    same = labels[:, None] == labels
-    return Relations(same & ~torch.eye(len(labels), dtype=torch.bool, device=device), ~same, batch)
-
-
-def parts_of(e: Tensor, relations: Relations, shares: Shares, on_distances: bool, skipped: int) -> PairParts:
-    """Differentiate the mean loss by the matrix itself: dD/ds = −1/D turns the slope along D into one along S."""
-    S = e @ e.T
-    pairs = (distances(e, e) if on_distances else S.clone()).requires_grad_()
-    with torch.enable_grad():
-        per_query, terms = shares(pairs, relations)
-        (slope,) = torch.autograd.grad(reduce(per_query, "mean", terms), pairs)
-    D = pairs.detach()
-    if on_distances:
-        slope = torch.where(D > 0, -slope / torch.where(D > 0, D, 1), 0)
-    n = len(e)
-    query = torch.arange(n, device=e.device)[:, None].expand(n, n - 1)
-    other = torch.arange(n - 1, device=e.device).expand(n, n - 1)
-    query, other = query.flatten(), (other + (other >= query)).flatten()  # step over the query itself
-    same, similarity, slope = (matrix[query, other] for matrix in (relations.positive, S, slope))
-    return PairParts(query, other, same, similarity, slope, per_query.detach(), skipped)
 
 
 @checked

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from labkit.losses.options import Convention, Count, Reduction, checked, needs_positives
-from labkit.losses.pairs import PairParts, Relations, pair_loss
+from labkit.losses.pair_loss import PairParts, Relations, pair_loss
 
 
 def histograms(S: Tensor, counted: Tensor, bins: int, low: float) -> Tensor:

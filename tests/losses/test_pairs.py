@@ -7,6 +7,7 @@ from torch.nn.functional import normalize
 from labkit import losses
 from labkit.losses import pairs
 from labkit.losses._common import distances
+from labkit.losses.pair_loss import Relations, relations_of
 
 NAMES = ("contrastive", "triplet", "soft_margin_triplet", "lifted_structure", "ranked_list", "multi_similarity")
 LOSSES = {name: getattr(pairs, name) for name in NAMES}
@@ -260,8 +261,8 @@ def test_triplets_of_a_balanced_batch_do_not_form_a_cube():
 
 def test_masked_form_equals_the_gathered_one():
     labels, rows = torch.tensor(BATCHES["unequal"]), random_rows(12)
-    known = pairs.relations_of(labels, rows.device)
-    unknown = pairs.Relations(known.positive, known.negative, None)
+    known = relations_of(labels, rows.device)
+    unknown = Relations(known.positive, known.negative, None)
     D = distances(normalize(rows), normalize(rows))
     for one, other in zip(*(pairs.triplet_shares(D, r, torch.nn.functional.softplus) for r in (known, unknown))):
         torch.testing.assert_close(one, other)

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from labkit.base.checks import check_count
 from labkit.losses.class_similarity import ProxyParts
 from labkit.losses.options import bounds_of, signature_of
-from labkit.losses.pairs import PairParts
+from labkit.losses.pair_loss import PairParts
 from labkit.losses.ranking import RankingParts
 from labkit.losses.softmax import SoftmaxParts
 
