@@ -118,7 +118,7 @@ def read_dict(inner: Kind, value: Any, where: str, wrong: list[str]) -> dict[str
 
 
 def an_object(value: Any) -> dict[str, Any]:
-    """An object."""
+    """An object of JSON, as it is."""
     if not isinstance(value, dict):
         raise Unfit(type_name(value))
     return value
@@ -144,12 +144,12 @@ def cleaned(value: Any, depth: int) -> Any:
         return value
     try:
         return a_number(value)
-    except Unfit:
-        raise Unfit("one with a number that is too large") from None
+    except Unfit as reason:
+        raise Unfit(f"one that holds {reason}") from None
 
 
 def a_text(value: Any) -> str:
-    """Text."""
+    """Text whose signs can all be written again."""
     if not isinstance(value, str):
         raise Unfit(type_name(value))
     return whole(value)
@@ -160,7 +160,7 @@ def a_whole_number(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise Unfit(type_name(value))
     if not -LARGEST <= value < LARGEST:
-        raise Unfit("one that is too large")
+        raise Unfit("a number beyond ±2^63")
     return value
 
 
@@ -169,7 +169,7 @@ def a_number(value: Any) -> int | float:
     if not isinstance(value, float):
         return a_whole_number(value)
     if not math.isfinite(value):
-        raise Unfit("one that is not finite")
+        raise Unfit("a number that is not finite")
     return value
 
 
@@ -182,7 +182,7 @@ def finite(value: Any) -> float | None:
 
 
 def true_or_false(value: Any) -> bool:
-    """True or false."""
+    """True or false; 0 and 1 are numbers."""
     if not isinstance(value, bool):
         raise Unfit(type_name(value))
     return value

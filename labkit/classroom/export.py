@@ -42,7 +42,7 @@ class Total:
 
     @property
     def points(self) -> float:
-        """What counts."""
+        """Points for code and text, less what lateness takes."""
         return round((self.code + (self.written or 0.0)) * self.kept, 2)
 
 

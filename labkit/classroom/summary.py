@@ -18,7 +18,7 @@ MOST = 10  # mistakes shown
 
 
 @dataclass(frozen=True)
-class Summary:
+class MarksSummary:
     """The figures of one assignment."""
 
     title: str
@@ -28,7 +28,7 @@ class Summary:
     mistakes: list[tuple[str, str, int]]  # question, mistake, how many students
 
 
-def summarise(results: dict[str, Any]) -> Summary:
+def summarise(results: dict[str, Any]) -> MarksSummary:
     """From grades.json."""
     assignment, rows = load(results["assignment"]), results["students"]
     marks = [mark for row in rows for mark in row["marks"]]
@@ -40,7 +40,7 @@ def summarise(results: dict[str, Any]) -> Summary:
     common = Counter((mark["question"], mark.get("mistake") or reason(mark)) for mark in marks if mark.get("hint"))
     mistakes = [(question, what, count) for (question, what), count in common.most_common(MOST)]
     most = float(sum(question.points for question in assignment.questions))
-    return Summary(
+    return MarksSummary(
         assignment.title, [row["score"] for row in rows], most, sorted(questions, key=lambda q: q[1]), mistakes
     )
 
@@ -71,7 +71,7 @@ def write_summary(results: Path) -> tuple[Path, Path]:
     return text, plot
 
 
-def words(found: Summary) -> str:
+def words(found: MarksSummary) -> str:
     """The figures as Markdown."""
     scores = np.array(found.scores)
     low, middle, high = np.quantile(scores, [0.25, 0.5, 0.75])
@@ -100,7 +100,7 @@ def words(found: Summary) -> str:
     return "\n".join(lines)
 
 
-def figure(found: Summary) -> Any:
+def figure(found: MarksSummary) -> Any:
     """Points of the class, and how each question went."""
     from matplotlib.figure import Figure
 

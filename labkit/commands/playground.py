@@ -9,7 +9,7 @@ HELP = "write the playground as one HTML file that needs neither network nor Pyt
 
 
 def register(parser: argparse.ArgumentParser) -> None:
-    """Where to."""
+    """Which file is written."""
     parser.add_argument("-o", "--output", type=Path, default=Path("playground.html"), help="file (playground.html)")
     parser.set_defaults(run=write_playground)
 

@@ -26,7 +26,7 @@ NOTHING = 1e-6  # a gradient shorter than this is no gradient
 
 
 def on_circle(degrees: Sequence[float]) -> Tensor:
-    """Unit vectors (n, 2)."""
+    """Unit vectors (n, 2) at these angles, counted from the x-axis."""
     angle = torch.deg2rad(torch.tensor(degrees, dtype=torch.float64))
     return torch.stack([angle.cos(), angle.sin()], 1)
 

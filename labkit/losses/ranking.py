@@ -182,7 +182,7 @@ class StreamedSum(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, upstream: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[no-untyped-def]
-        """One scaling."""
+        """The gradient was computed on the way forward: it is scaled by what comes from above."""
         refuse_second_derivative('; use method="dense"')
         return ctx.grad * upstream, None, None, None, None
 

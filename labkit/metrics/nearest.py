@@ -62,7 +62,7 @@ def nearest(unit: Floats, queries: Whole, k: int = 1) -> tuple[Whole, Floats]:
 
 
 def parts(count: int) -> Iterator[slice]:
-    """Some rows at a time."""
+    """All rows, so many at a time that their similarities fit into memory."""
     for start in range(0, count, ROWS_AT_ONCE):
         yield slice(start, min(start + ROWS_AT_ONCE, count))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from labkit.runs.record import SECTIONS, Settings
+from labkit.runs.record import SECTIONS, RunSettings
 
 SEEDS = (0, 2**32 - 1)  # what every generator of random numbers takes
 THREADS = (1, 1024)
@@ -50,7 +50,7 @@ def check_number(name: str, value: float, bounds: tuple[float, float]) -> None:
         raise ValueError(f"{name} must be {in_words(*bounds)}; got {value:.6g}")
 
 
-def check_bounds(settings: Settings) -> None:
+def check_bounds(settings: RunSettings) -> None:
     """Every number of the settings, within its bounds."""
     for section in SECTIONS:
         for name, value in vars(getattr(settings, section)).items():

@@ -81,7 +81,7 @@ class RecordConfig:
 
 
 @dataclass(frozen=True)
-class Settings:
+class RunSettings:
     """Everything that decides a run's result, besides the seed. Readers take all of it, training checks what it starts.
 
     data, model, loss_options, augment and images are options of functions, which check them themselves.
@@ -156,7 +156,7 @@ class RunRecord:
     overrides: Needed[dict[str, Any]] = field(default_factory=dict)
     command: Needed[str] = ""
     keep: str = "all"
-    config: Needed[Settings] = field(default_factory=Settings)
+    config: Needed[RunSettings] = field(default_factory=RunSettings)
     loss_file: LossFile | None = None
     commit: NeededOrNull[str | None] = None
     dirty: NeededOrNull[bool | None] = None

@@ -1,6 +1,6 @@
 """Training on metrics that have no useful gradient: by a learned surrogate, by a smooth programme, by sampling."""
 
-from labkit.surrogates.algorithm import Epoch, Settings, State, begin, train_with_surrogate
+from labkit.surrogates.algorithm import AlgorithmState, Epoch, Settings, begin, train_with_surrogate
 from labkit.surrogates.boxes import BOX_FEATURES, box_features, box_task, random_box_pairs
 from labkit.surrogates.embedding import SequenceEmbedding, Surrogate, VectorEmbedding
 from labkit.surrogates.filters import Filter
@@ -15,12 +15,12 @@ from labkit.surrogates.words import END, decode_words, encode_words
 __all__ = [
     "BOX_FEATURES",
     "END",
+    "AlgorithmState",
     "Epoch",
     "Filter",
     "Learned",
     "SequenceEmbedding",
     "Settings",
-    "State",
     "Surrogate",
     "Task",
     "VectorEmbedding",

@@ -61,7 +61,7 @@ class Settings:
 
 
 @dataclass
-class State:
+class AlgorithmState:
     """What training changes: Θ is in the model, Φ in the surrogate; epoch counts those that are done."""
 
     model: nn.Module
@@ -76,10 +76,10 @@ class State:
         return next(self.model.parameters()).device
 
 
-def begin(model: nn.Module, surrogate: Surrogate, settings: Settings) -> State:
+def begin(model: nn.Module, surrogate: Surrogate, settings: Settings) -> AlgorithmState:
     """Line 1: Θ as the model was trained before, Φ as the surrogate was drawn."""
     kind = SGD if settings.optimizer == "sgd" else Adam
-    return State(
+    return AlgorithmState(
         model, surrogate, kind(model.parameters(), settings.eta_b), kind(surrogate.parameters(), settings.eta_a)
     )
 
@@ -102,7 +102,7 @@ class Epoch:
 
 
 def train_with_surrogate(
-    state: State,
+    state: AlgorithmState,
     task: Task,
     data: Sampler,
     generator: Sampler | None,
@@ -134,7 +134,7 @@ def train_with_surrogate(
 
 
 def learn_step(
-    state: State, task: Task, data: Sampler, generator: Sampler | None, settings: Settings, step: int
+    state: AlgorithmState, task: Task, data: Sampler, generator: Sampler | None, settings: Settings, step: int
 ) -> dict[str, Tensor]:
     """Lines 4 to 7: the surrogate moves once, by a batch of the model's outputs and one of random pairs."""
     x, y = batch_of("data", data, step, state.device)  # line 4
@@ -161,7 +161,12 @@ def learn_step(
 
 
 def tune_step(
-    state: State, task: Task, data: Sampler, settings: Settings, step: int, add: Objective | None = None
+    state: AlgorithmState,
+    task: Task,
+    data: Sampler,
+    settings: Settings,
+    step: int,
+    add: Objective | None = None,
 ) -> dict[str, Tensor]:
     """Lines 11 to 14: the model moves once, by the surrogate of its outputs."""
     x, y = batch_of("data", data, step, state.device)  # line 11

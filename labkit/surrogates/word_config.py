@@ -9,7 +9,7 @@ from typing import Any
 from labkit.base.checks import check_choice, check_count, check_not_negative, check_positive
 from labkit.runs.bounds import check_bounds
 from labkit.runs.presets import WORDS, kind_of, preset_content, preset_names
-from labkit.runs.record import OPTIMIZERS, SECTIONS, Settings
+from labkit.runs.record import OPTIMIZERS, SECTIONS, RunSettings
 from labkit.runs.variant import parse
 from labkit.training.config import SCHEDULES, Config, cast, hint, load_config
 
@@ -52,7 +52,7 @@ USED = {
 
 
 @dataclass(frozen=True)
-class WordConfig(Settings):
+class WordConfig(RunSettings):
     """Settings of a run that trains a reader; what could only fail later is refused.
 
     data.reader: the folder of a finished run whose reader is tuned; without one, training starts from random weights.

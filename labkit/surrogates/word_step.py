@@ -98,7 +98,7 @@ def surrogate_step(
     assert isinstance(state.loss, Surrogate)
     options, settings = config.loss_options, algorithm_settings(config, seed)
     epoch, within = divmod(step, settings.I_b)
-    both = algorithm.State(state.model, state.loss, state.optimizer, state.optimizer, epoch)
+    both = algorithm.AlgorithmState(state.model, state.loss, state.optimizer, state.optimizer, epoch)
     first = epoch * (settings.I_a + settings.I_b)
     pairs = random_word_pairs(words_of("train"), LETTERS, SLOTS, options["pairs"], edits=options["edits"], seed=seed)
     found: dict[str, Tensor] = {}

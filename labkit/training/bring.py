@@ -25,7 +25,7 @@ from labkit.runs.notes import Notes
 from labkit.runs.project import project, stratified
 from labkit.runs.provenance import code_version, host, library_versions
 from labkit.runs.read import read_run
-from labkit.runs.record import SCHEMA, DataFacts, RecordConfig, RunRecord, Settings, Summary
+from labkit.runs.record import SCHEMA, DataFacts, RecordConfig, RunRecord, RunSettings, Summary
 from labkit.runs.run import Run
 from labkit.runs.samples import write_samples
 from labkit.runs.schema import NOTES, SPRITES, RunError
@@ -191,7 +191,7 @@ def write_run(folder: Path, variant: Variant, brought: Brought, path: Path) -> N
     if len(rows) < count:
         said = f"Metrics are of {len(rows):,} of the {count:,} items, drawn evenly from all classes."
         write_json(folder / NOTES, asdict(Notes(note=said)))
-    settings = Settings(variant.preset, variant.loss, model={"dim": dim}, record=RecordConfig(points=count))
+    settings = RunSettings(variant.preset, variant.loss, model={"dim": dim}, record=RecordConfig(points=count))
     record = RunRecord(
         schema=SCHEMA,
         id=folder.name,

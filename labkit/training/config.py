@@ -15,7 +15,7 @@ from labkit.data.augment import augment
 from labkit.data.transforms import FileImages
 from labkit.runs.bounds import check_bounds
 from labkit.runs.presets import EMBEDDING, own_settings, preset_content, preset_names, tuned_settings
-from labkit.runs.record import FREE, OPTIMIZERS, SECTIONS, Settings
+from labkit.runs.record import FREE, OPTIMIZERS, SECTIONS, RunSettings
 from labkit.runs.variant import full_key, parse
 from labkit.training.large_batch import BATCH_NORM
 
@@ -27,7 +27,7 @@ ACROSS = ("R@1", "MAP@R")  # measured among other designers, too, where the data
 
 
 @dataclass(frozen=True)
-class Config(Settings):
+class Config(RunSettings):
     """Settings that a run can be started with: what could only fail later is refused."""
 
     def __post_init__(self) -> None:
@@ -83,7 +83,7 @@ def from_dict(content: Mapping[str, Any]) -> Config:
     return Config(**entries)
 
 
-def config_of(settings: Settings) -> Config:
+def config_of(settings: RunSettings) -> Config:
     """Settings that were read from a run, to be used again."""
     return Config(**{entry.name: getattr(settings, entry.name) for entry in fields(settings)})
 

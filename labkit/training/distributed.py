@@ -76,7 +76,7 @@ class SumOverProcesses(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, values: Tensor) -> Tensor:
-        """Add up."""
+        """The sum over all processes."""
         total = values.clone()
         dist.all_reduce(total)
         return total

@@ -11,7 +11,7 @@ from labkit.base.errors import LabkitError
 from labkit.data import SMALL
 from labkit.runs.contents import read_arrays
 from labkit.runs.film import Film, film_of, read_film
-from labkit.runs.record import Settings
+from labkit.runs.record import RunSettings
 from labkit.runs.run import Run
 from labkit.runs.samples import samples_frame
 from labkit.runs.schema import RunError
@@ -56,7 +56,7 @@ def frames_of_checkpoint(run: Run) -> tuple[NDArray[np.float32], tuple[int, ...]
     return read_arrays(run, CHECKPOINT, {"frames": 3})["frames"].astype(np.float32), steps
 
 
-def samples_of_data(settings: Settings) -> pd.DataFrame | None:
+def samples_of_data(settings: RunSettings) -> pd.DataFrame | None:
     """The samples that a run will write, drawn from the data set again; only for data small enough to read at once."""
     try:
         config = config_of(settings)

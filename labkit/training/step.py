@@ -85,5 +85,5 @@ def learn(state: State, config: Config) -> None:
 
 
 def parameters(part: nn.Module) -> list[nn.Parameter]:
-    """Those that learn."""
+    """The parameters that learn: frozen ones are left out."""
     return [p for p in part.parameters() if p.requires_grad]

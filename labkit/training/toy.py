@@ -47,7 +47,7 @@ def train(loss: Callable[[Tensor, Tensor], Tensor], seed: int = 0, layout: str =
 
 
 def train_in_one_thread(loss: Callable[[Tensor, Tensor], Tensor], seed: int, layout: str, steps: int) -> Trained:
-    """The training itself."""
+    """What `train` promises, in as many threads as torch has now."""
     splits = toy(layout, seed)
     data, test = splits.train, splits.test
     assert isinstance(data.inputs, Tensor)

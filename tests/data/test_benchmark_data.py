@@ -163,7 +163,7 @@ def test_the_official_counts_are_accepted(name, root, monkeypatch):
 
 
 def test_too_many_images_are_another_mistake_than_too_few(tmp_path):
-    images = [lists.Entry(f"{i}.jpg", "a") for i in range(3)]
+    images = [lists.ListedImage(f"{i}.jpg", "a") for i in range(3)]
     with pytest.raises(DataError, match="another version"):
         lists.require_counts(tmp_path, {"train": images}, {"train": (1, 2)})
     lists.require_counts(tmp_path, {"train": images}, {"train": (1, 3)})
@@ -214,7 +214,7 @@ def test_vehicle_id_draws_its_gallery_by_seed_and_leaves_train_alone(root):
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=20), st.integers(0, 100))
 def test_one_per_id_always_takes_one_image_of_each_vehicle(vehicles, seed):
-    test = [lists.Entry(f"{i}.jpg", str(vehicle)) for i, vehicle in enumerate(vehicles)]
+    test = [lists.ListedImage(f"{i}.jpg", str(vehicle)) for i, vehicle in enumerate(vehicles)]
     found = vehicle_id.one_per_id([], test, seed)
     assert sorted(image.label for image in found.gallery) == sorted({str(vehicle) for vehicle in vehicles})
     assert sorted([*found.test, *found.gallery]) == sorted(test)

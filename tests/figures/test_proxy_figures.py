@@ -14,7 +14,7 @@ from labkit.figures.lessons import proxies
 from labkit.figures.static import small_multiples
 from labkit.losses import functional
 from labkit.runs.read import find_runs
-from labkit.runs.record import RunRecord, Settings, TrainConfig
+from labkit.runs.record import RunRecord, RunSettings, TrainConfig
 from labkit.runs.run import Run
 
 ANGLES = (-60, 0, 90, 210, 255)
@@ -123,7 +123,7 @@ def test_a_metric_against_a_setting_has_a_place_for_values_without_runs():
 
 
 def test_settings_of_a_run_are_read_from_its_configuration():
-    config = Settings(loss_options={"centers": 4}, train=TrainConfig(steps=500))
+    config = RunSettings(loss_options={"centers": 4}, train=TrainConfig(steps=500))
     run = Run(Path("run"), RunRecord(config=config))
     assert settings.centers_of(run) == 4
     assert settings.steps_of(run) == 500

@@ -132,7 +132,7 @@ def test_steps_of_a_run_are_those_of_algorithm_1():
         state.progress.step = step
         train_step(state, config, 3)
     other = build_state(config, 3, torch.device("cpu"))
-    both = algorithm.State(other.model, other.loss, other.optimizer, other.optimizer)
+    both = algorithm.AlgorithmState(other.model, other.loss, other.optimizer, other.optimizer)
     pairs = random_word_pairs(words_of("train"), LETTERS, SLOTS, 4, seed=3)
     settings = algorithm_settings(config, 3)
     epochs = list(

@@ -22,7 +22,7 @@ from tqdm import tqdm
 from labkit.base.checks import check_choice
 from labkit.base.paths import given_folders
 from labkit.data.benchmarks import cars196, cub, in_shop, inaturalist, sop, vehicle_id
-from labkit.data.benchmarks.lists import Entry
+from labkit.data.benchmarks.lists import ListedImage
 from labkit.data.dataset import Dataset, Splits
 from labkit.data.files import DataError
 from labkit.data.samplers import generator
@@ -101,7 +101,7 @@ def find(name: str, root: str | os.PathLike[str] | None) -> Path:
     )
 
 
-def require_images(folder: Path, images: Sequence[Entry]) -> None:
+def require_images(folder: Path, images: Sequence[ListedImage]) -> None:
     """Refuse lists of which an image is missing or named twice."""
     wanted: dict[str, set[str]] = {}
     for image in images:
@@ -116,7 +116,7 @@ def require_images(folder: Path, images: Sequence[Entry]) -> None:
             raise FileNotFoundError(errno.ENOENT, "image", str(folder / place / min(absent)))
 
 
-def classes_of(name: str, split: str, images: Iterable[Entry]) -> dict[str, int]:
+def classes_of(name: str, split: str, images: Iterable[ListedImage]) -> dict[str, int]:
     """Label of each class, in the order of their first images."""
     classes: dict[str, int] = {}
     for image in images:
@@ -126,7 +126,7 @@ def classes_of(name: str, split: str, images: Iterable[Entry]) -> dict[str, int]
     return classes
 
 
-def dataset(name: str, folder: Path, images: Sequence[Entry], classes: dict[str, int]) -> Dataset:
+def dataset(name: str, folder: Path, images: Sequence[ListedImage], classes: dict[str, int]) -> Dataset:
     """The images of one split."""
     return Dataset(
         name=name,

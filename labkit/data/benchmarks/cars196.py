@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from labkit.data.benchmarks.lists import Entry, Lists, entry, malformed, require_counts
+from labkit.data.benchmarks.lists import ListedImage, Lists, entry, malformed, require_counts
 from labkit.data.files import DataError
 
 FOLDER = "cars196"
@@ -28,8 +28,8 @@ def read(folder: Path, *, check: bool) -> Lists:
     """The lists of both splits."""
     file = folder / "cars_annos.mat"
     numbers, paths, names = read_annotations(file)
-    train: list[Entry] = []
-    test: list[Entry] = []
+    train: list[ListedImage] = []
+    test: list[ListedImage] = []
     for i in np.argsort(numbers, kind="stable").tolist():  # so that labels follow the official order of classes
         if not 1 <= numbers[i] <= len(names):
             raise malformed(file, i + 1, f"class {numbers[i]} has no name")

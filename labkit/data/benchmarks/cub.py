@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from labkit.data.benchmarks.lists import Entry, Lists, entry, malformed, require_counts, rows, whole
+from labkit.data.benchmarks.lists import ListedImage, Lists, entry, malformed, require_counts, rows, whole
 
 FOLDER = "CUB_200_2011"
 WHERE = """\
@@ -24,8 +24,8 @@ def read(folder: Path, *, check: bool) -> Lists:
     file = folder / "image_class_labels.txt"
     classes = {image: whole(file, line, number) for line, (image, number) in rows(file, ("image_id", "class_id"))}
     file = folder / "images.txt"
-    train: list[Entry] = []
-    test: list[Entry] = []
+    train: list[ListedImage] = []
+    test: list[ListedImage] = []
     for line, (image, path) in rows(file, ("image_id", "image_name")):
         if image not in classes:
             raise malformed(file, line, f"image {image} has no class in image_class_labels.txt")

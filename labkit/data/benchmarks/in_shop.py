@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from labkit.data.benchmarks.lists import Entry, Lists, entry, malformed, require_counts, rows
+from labkit.data.benchmarks.lists import ListedImage, Lists, entry, malformed, require_counts, rows
 
 FOLDER = "In-shop Clothes Retrieval Benchmark"
 WHERE = """\
@@ -23,7 +23,7 @@ def read(folder: Path, *, check: bool) -> Lists:
     """The lists of training images, queries and gallery."""
     file = folder / "Eval" / "list_eval_partition.txt"
     columns = ("image_name", "item_id", "evaluation_status")
-    found: dict[str, list[Entry]] = {"train": [], "query": [], "gallery": []}
+    found: dict[str, list[ListedImage]] = {"train": [], "query": [], "gallery": []}
     for line, (path, item, status) in rows(file, columns, skip=1, header=True):  # the first line is a count
         if status not in found:
             raise malformed(file, line, f"evaluation_status must be train, query or gallery, got {status!r}")

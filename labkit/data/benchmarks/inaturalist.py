@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from labkit.data.benchmarks.lists import Entry, Lists, entry, malformed, require_counts, rows
+from labkit.data.benchmarks.lists import ListedImage, Lists, entry, malformed, require_counts, rows
 
 FOLDER = "inaturalist2018"
 WHERE = """\
@@ -30,7 +30,7 @@ def read(folder: Path, *, check: bool) -> Lists:
     return Lists(train, test)
 
 
-def species(file: Path) -> list[Entry]:
+def species(file: Path) -> list[ListedImage]:
     """The images of one list; a class is the group and the species, such as Aves/2761."""
     images = []
     for line, (path,) in rows(file, ("path",)):

@@ -16,7 +16,7 @@ from labkit.data.files import DataError
 OUTSIDE = re.compile(r"^[/\\]|^.:|(^|[/\\])\.\.([/\\]|$)|\0")
 
 
-class Entry(NamedTuple):
+class ListedImage(NamedTuple):
     """An image of a list: its path inside the data set's folder, with slashes, and the name of its class."""
 
     path: str
@@ -27,9 +27,9 @@ class Entry(NamedTuple):
 class Lists:
     """The images of each split; with a gallery, those of test are queries against it."""
 
-    train: Sequence[Entry]
-    test: Sequence[Entry]
-    gallery: Sequence[Entry] | None = None
+    train: Sequence[ListedImage]
+    test: Sequence[ListedImage]
+    gallery: Sequence[ListedImage] | None = None
 
 
 def malformed(file: Path, line: int, what: str) -> DataError:
@@ -61,11 +61,11 @@ def rows(
         raise DataError(f"{file} is not a text file ({error}). Unpack the official file anew.") from None
 
 
-def entry(file: Path, line: int, path: str, label: str) -> Entry:
+def entry(file: Path, line: int, path: str, label: str) -> ListedImage:
     """The image at a line of a list, whose path must stay inside the data set's folder."""
     if OUTSIDE.search(path):
         raise malformed(file, line, f"the path {path!r} leads out of the data set's folder")
-    return Entry(path, label)
+    return ListedImage(path, label)
 
 
 def whole(file: Path, line: int, text: str) -> int:
@@ -76,7 +76,7 @@ def whole(file: Path, line: int, text: str) -> int:
 
 
 def require_counts(
-    folder: Path, found: dict[str, Sequence[Entry]], expected: dict[str, tuple[int, int]], note: str = ""
+    folder: Path, found: dict[str, Sequence[ListedImage]], expected: dict[str, tuple[int, int]], note: str = ""
 ) -> None:
     """Refuse lists whose numbers of (classes, images) are not the official ones."""
     wrong = []

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from labkit.data.benchmarks.lists import Entry, Lists, entry, require_counts, rows
+from labkit.data.benchmarks.lists import ListedImage, Lists, entry, require_counts, rows
 
 FOLDER = "Stanford_Online_Products"
 WHERE = """\
@@ -26,7 +26,7 @@ def read(folder: Path, *, check: bool) -> Lists:
     return Lists(train, test)
 
 
-def products(file: Path) -> list[Entry]:
+def products(file: Path) -> list[ListedImage]:
     """The images of one list."""
     columns = ("image_id", "class_id", "super_class_id", "path")
     return [entry(file, line, path, product) for line, (_, product, _, path) in rows(file, columns, header=True)]

@@ -17,7 +17,7 @@ from pathlib import Path
 import torch
 
 from labkit.base.checks import check_choice
-from labkit.data.benchmarks.lists import Entry, Lists, entry, require_counts, rows, whole
+from labkit.data.benchmarks.lists import ListedImage, Lists, entry, require_counts, rows, whole
 from labkit.data.samplers import generator
 
 FOLDER = "VehicleID_V1.0"
@@ -43,7 +43,7 @@ def read(folder: Path, *, check: bool, size: str = "small", protocol: str = "all
     return Lists(train, test) if protocol == "all" else one_per_id(train, test, gallery_seed)
 
 
-def vehicles(file: Path) -> list[Entry]:
+def vehicles(file: Path) -> list[ListedImage]:
     """The images of one list; its lines hold the image's number and the vehicle's."""
     return [
         entry(file, line, f"image/{whole(file, line, image):07d}.jpg", str(whole(file, line, vehicle)))
@@ -51,7 +51,7 @@ def vehicles(file: Path) -> list[Entry]:
     ]
 
 
-def one_per_id(train: list[Entry], test: list[Entry], seed: int) -> Lists:
+def one_per_id(train: list[ListedImage], test: list[ListedImage], seed: int) -> Lists:
     """One image of each vehicle drawn at random into the gallery; the others are queries."""
     drawn: dict[str, int] = {}
     for i in torch.randperm(len(test), generator=generator(seed)).tolist():
