@@ -15,7 +15,7 @@ from labkit.data.rendered_words import FONTS, WORDS, rendered_words, words_of
 from labkit.data.word_images import LETTERS, WordImages
 from labkit.metrics import evaluate_words
 from labkit.runs import provenance
-from labkit.runs.record import SCHEMA, DataFacts, Resumed, RunRecord
+from labkit.runs.record import DataFacts, Resumed, RunRecord
 from labkit.runs.tracker import FileTracker
 from labkit.runs.variant import Variant
 from labkit.surrogates.word_config import WordConfig, from_dict
@@ -25,7 +25,7 @@ from labkit.training.devices import choose_device, device_name, prepare
 from labkit.training.distributed import world_size
 from labkit.training.ending import drop_checkpoints, report_failure, summary_of
 from labkit.training.evaluation import num_parameters
-from labkit.training.loop import resumable, save_last
+from labkit.training.loop import first_record, resumable, save_last
 from labkit.training.report import Report
 from labkit.training.state import State, load_checkpoint, set_learning_rate
 from labkit.training.watch import Clock, Stop, stop_signals
@@ -44,21 +44,8 @@ def start_words(
     keep: str = "all",
 ) -> RunRecord:
     """Train a new run in `folder`; returns run.json's final content. variant: what was chosen, for the record."""
-    variant = variant or Variant(config.preset, config.loss)
     state = build_state(config, seed, choose_device(device))
-    record = RunRecord(
-        schema=SCHEMA,
-        id=folder.name,
-        group=variant.name,
-        preset=config.preset,
-        loss=config.loss,
-        seed=seed,
-        overrides=dict(variant.overrides),
-        command=command,
-        keep=keep,
-        config=config,
-        **facts(config, state),
-    )
+    record = replace(first_record(config, seed, folder, variant, command, keep), **facts(config, state))
     return run(config, seed, state, FileTracker.create(folder, record))
 
 

@@ -13,7 +13,7 @@ from labkit.data.dataset import Splits
 from labkit.losses.own import checksum, is_own
 from labkit.runs import provenance
 from labkit.runs.process import is_alive
-from labkit.runs.record import SCHEMA, LossFile, Resumed, RunRecord, read_record
+from labkit.runs.record import SCHEMA, LossFile, Resumed, RunRecord, RunSettings, read_record
 from labkit.runs.schema import RunError, parse_json, run_file
 from labkit.runs.tracker import FileTracker, explained
 from labkit.runs.variant import Variant
@@ -45,8 +45,20 @@ def start(
 
     loss_sha256: the checksum that the file of a loss of one's own must have, by default the one that it has.
     """
+    record = first_record(config, seed, folder, variant, command, keep)
+    if is_own(config.loss):
+        record = replace(
+            record, loss_file=LossFile(config.loss.rpartition(":")[0], loss_sha256 or checksum(config.loss))
+        )
+    return run(config, folder, choose_device(device), record, resume=False)
+
+
+def first_record(
+    config: RunSettings, seed: int, folder: Path, variant: Variant | None, command: str, keep: str
+) -> RunRecord:
+    """What is known of a run before it begins."""
     variant = variant or Variant(config.preset, config.loss)
-    record = RunRecord(
+    return RunRecord(
         schema=SCHEMA,
         id=folder.name,
         group=variant.name,
@@ -57,11 +69,7 @@ def start(
         command=command,
         keep=keep,
         config=config,
-        loss_file=LossFile(config.loss.rpartition(":")[0], loss_sha256 or checksum(config.loss))
-        if is_own(config.loss)
-        else None,
     )
-    return run(config, folder, choose_device(device), record, resume=False)
 
 
 def resume(folder: Path, *, device: str = "auto", threads: int | None = None) -> RunRecord:

@@ -14,18 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.browser import MODULES, serve_modules
+from benchmarks.browser import FLAGS, MODULES, serve_modules
 
 ROOT = Path(__file__).parents[2]
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 def import_module(page, name, act, argument=None):
@@ -48,7 +39,7 @@ def browser():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        running = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
         yield running
         running.close()
 
