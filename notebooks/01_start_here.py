@@ -18,6 +18,8 @@
 #
 # About 40 minutes of reading and trying; the cells run in under a minute on a laptop CPU. You need: a little Python and
 # PyTorch, and what training a network by gradient descent means.
+#
+# Words and symbols that you do not know are in the [glossary](GLOSSARY.md).
 
 # %%
 import labkit
@@ -58,6 +60,10 @@ explore_retrieval(gallery)
 # colours and places, nothing else. The untrained network has two pandas among the first ten, at places 5 and 6. The
 # trained one has a panda first and five in all; the other five are dogs. Does it matter most that the first is right, or
 # how many are? That depends on what you count, so we need a metric, and a mean over all queries.
+#
+# Three metrics, each a mean over all queries: **R@1** asks whether the first item is a positive, **R@10** whether one of the
+# first ten is, and **MAP@R** looks at as many first places as the query has positives (at most seven here) and counts how
+# many are positives, the early ones more ([lesson 2](02_metrics_that_disagree.ipynb) has the formulas).
 
 # %% jupyter={"source_hidden": true}
 import pandas as pd
@@ -72,8 +78,8 @@ labkit.predict("1.1", share=100 * table.loc[galleries.UNTRAINED, "R@1"])
 # %% [markdown]
 # ## The gallery as a map
 #
-# A network maps each image to a vector; here of 64 numbers. A projection (UMAP) brings the vectors to the plane, so that
-# near points are mostly near in 64 dimensions, too. In JupyterLab and in the book: point at a dot to see its drawing,
+# A network maps each image to a vector; here of 64 numbers. Nobody sees 64 dimensions, so a method called UMAP looks for
+# places in the plane at which vectors that are near each other mostly stay near. In JupyterLab and in the book: point at a dot to see its drawing,
 # click it to see its nearest neighbours in the *64-dimensional* space, draw round some with Shift to see them all.
 
 # %%
@@ -106,9 +112,11 @@ labkit.explore_embeddings("emoji_pnp-dq_s0", "umap")
 #
 # ## A metric jumps, a loss slides
 #
-# Five items on a circle, two of them positives. The query turns from 0° to 90°.
+# Five items on a circle, two of them positives. The query turns from 0° to 90°. Beside R@1 we look at a second metric,
+# **average precision** (AP): stop at each positive of the ranking, note which share of the items so far is positive, and
+# take the mean of these shares. It is 1 if all positives come first.
 
-# %%
+# %% jupyter={"source_hidden": true}
 labkit.show(
     figures.turning(),
     "R@1, average precision and the pair loss of one query while it turns past five items. The metrics are flat and jump "
@@ -120,7 +128,7 @@ labkit.predict("1.2")
 for angle, loss in ((38.0, "0.048"), (42.0, "0.046")):
     assert f"{figures.measured(angle)['pair loss']:.3f}" == loss
 
-# %%
+# %% jupyter={"source_hidden": true}
 explore_circle()
 
 # %% [markdown]
@@ -212,7 +220,7 @@ for name, path in (("ten gradient steps on the loss", descent), ("30 random trie
         f"{name:>30}: pair loss {loss:.4f} → {new_loss:.4f} ({change}), R@1 {100 * recall:.1f} → {100 * new_recall:.1f}"
     )
 
-# %%
+# %% jupyter={"source_hidden": true}
 labkit.show(
     figures.loss_against_metric({"gradient steps on the loss": descent, "random tries on R@1": search}),
     "Two ways from the same start (right end of the lower line): gradient steps lower the pair loss by almost a quarter and hardly move R@1; "
@@ -227,8 +235,10 @@ labkit.show(
 # ## An experiment: losses that know about ranks, and losses that do not
 #
 # Emoji: train on 536 emoji, choose on others, test on 595 unseen ones. Same network, same 1000 steps, three seeds. Two
-# losses of pairs (contrastive, triplet) against three that smooth a ranking metric; the untrained network is the
-# baseline. The options of every loss got the same four tuning trials, on validation emoji
+# losses that compare single pairs: the contrastive loss, and the **triplet loss**, which takes a query, a positive and a
+# negative and wants the positive to be nearer by a margin. Against them three losses that know about ranks: **Smooth-AP**, a
+# smooth average precision (lesson 3), **RS@k**, a smooth recall (lesson 4, `recall-at-k` in the figure), and **PNP-D_q**, which
+# counts the negatives before each positive (lesson 6). The untrained network is the baseline. The options of every loss got the same four tuning trials, on validation emoji
 # ([lesson 12](12_reading_a_results_table.ipynb) comes back to budgets).
 # `RETRAIN = True` trains everything again here (about 15 CPU minutes).
 
@@ -238,7 +248,7 @@ runs = labkit.experiment(
     "emoji", ["smooth-ap", "pnp-dq", "recall-at-k", "contrastive", "triplet", "untrained"], retrain=RETRAIN
 )
 
-# %%
+# %% jupyter={"source_hidden": true}
 from labkit.figures.results import results
 
 labkit.show(
@@ -295,6 +305,8 @@ for ranking in ("smooth-ap", "pnp-dq", "recall-at-k"):
 #
 # You will meet this box in every lesson. Here, what concerns all of them:
 #
+# <details><summary>Differences, with our switches and what they do; errata</summary>
+#
 # | | paper | released code | our switch | effect |
 # |---|---|---|---|---|
 # | which weights are reported | not said | `dml_cross_entropy`, which SGSL builds on, keeps the best epoch *on the test set* | chosen on validation classes, tested once | the report is too good |
@@ -305,6 +317,8 @@ for ranking in ("smooth-ap", "pnp-dq", "recall-at-k"):
 # (Repositories PNPloss, Smooth_AP, dml_cross_entropy; pytorch-metric-learning's `ContrastiveLoss`.) An id such as E-PNP-7
 # stands for an error that was found in a paper. `labkit.papers.errata()` has the text of each, from
 # `data/papers/errata.csv`.
+#
+# </details>
 
 # %%
 from pytorch_metric_learning.losses import ContrastiveLoss

@@ -17,6 +17,8 @@
 #
 # About 45 minutes of reading and trying; the cells run in under a minute on a laptop CPU. You need: what a query, a
 # gallery and a positive are ([lesson 1](01_start_here.ipynb)), and a little Python.
+#
+# Words and symbols that you do not know are in the [glossary](GLOSSARY.md).
 
 # %%
 import labkit
@@ -113,7 +115,7 @@ labkit.predict("2.1")
 # Ten drawings; the pandas are relevant, four of them are in the gallery. Drag one to another rank, or begin with another
 # of the paper's five lists. Move the cut-off, too, and see which metrics notice.
 
-# %%
+# %% jupyter={"source_hidden": true}
 from labkit.explorers.lessons.metrics_that_disagree import explore_ranking
 
 explore_ranking()
@@ -247,7 +249,7 @@ print("changed:", ", ".join(name for name in before if name not in same))
 # %% [markdown]
 # A gradient does not make it the right thing to train on. Six classes on a circle:
 
-# %%
+# %% jupyter={"source_hidden": true}
 from labkit.explorers.sliders import Control
 
 labkit.explore(
@@ -327,6 +329,8 @@ papers.pivot("mpa", "4").droplevel("dataset", axis=1)[["R@1", "nDCG@8", "MAP@R"]
 #
 # ## What the released code does differently
 #
+# <details><summary>Differences, with our switches and what they do; errata</summary>
+#
 # | | says | does | our switch | effect |
 # |---|---|---|---|---|
 # | PNP, `metrics/mAP_c.py` | MAP@R | R counts the query itself | `map_at_r` with R = positives | perfect retrieval scores (n−1)/n: 75 for classes of 4 |
@@ -336,6 +340,8 @@ papers.pivot("mpa", "4").droplevel("dataset", axis=1)[["R@1", "nDCG@8", "MAP@R"]
 # | pytorch-metric-learning 2.9 | mean average precision | silently cut at its k; no Recall@k, no nDCG | `ks=` | its users ask why (its issue 290) |
 # | OML, precision | precision@k | divides by min(k, n) | `precision_at_k`, `"recall-capped@k"` | a perfect list gets 1 |
 # | queries without a positive | | PML leaves them out; OML counts 1 if nothing is expected and nothing found | left out and counted as `"skipped"` | changes the mean |
+#
+# </details>
 
 # %%
 print(f"R counts the query, perfect retrieval, class of 4: {100 * metrics.map_at_r([1, 1, 1, 0], 4).item():.0f}")

@@ -17,6 +17,8 @@
 #
 # About 40 minutes of reading and trying; the cells run in under a minute on a laptop CPU. You need: what average
 # precision is ([lesson 2](02_metrics_that_disagree.ipynb)), and a little PyTorch.
+#
+# Words and symbols that you do not know are in the [glossary](GLOSSARY.md).
 
 # %%
 import labkit
@@ -73,7 +75,7 @@ labkit.predict("3.1")
 # As $\tau \to 0$ the sigmoid becomes the indicator, except at a tie: $G(0) = \tfrac12$ for every $\tau$, so two tied
 # items share their places.
 
-# %%
+# %% jupyter={"source_hidden": true}
 from labkit.explorers.drag import who_is_pulled
 
 who_is_pulled("Smooth-AP", ("recall@k", "Smooth-AP"), curves=True, tau=0.05)
@@ -208,6 +210,8 @@ labkit.claims("pnp", "Table 3")
 # %% [markdown]
 # ## What the released code does differently
 #
+# <details><summary>Differences, with our switches and what they do; errata</summary>
+#
 # | | paper | released code | our switch | effect |
 # |---|---|---|---|---|
 # | gallery | the rest of the batch | the query stays in its own gallery, as a positive that is always first | `convention="official"` | below |
@@ -217,6 +221,8 @@ labkit.claims("pnp", "Table 3")
 # (Smooth_AP repository, the loss class's forward.) One more thing the PNP paper says about average
 # precision: for a positive behind three others the gradient is "almost equal" whatever the negatives do. It is flatter,
 # but still a factor of 12 between 0 and 10 negatives (E-PNP-8).
+#
+# </details>
 
 # %%
 torch.manual_seed(0)

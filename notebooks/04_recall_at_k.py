@@ -18,6 +18,8 @@
 # About 45 minutes of reading and trying; the cells run in under a minute on a laptop CPU. You need:
 # [lesson 3](03_smoothing_a_rank.ipynb) (a smooth rank), and what recall@k is
 # ([lesson 2](02_metrics_that_disagree.ipynb)).
+#
+# Words and symbols that you do not know are in the [glossary](GLOSSARY.md).
 
 # %%
 import labkit
@@ -74,7 +76,7 @@ labkit.predict("4.1")
 # The temperatures have different units. $\tau_2$ is a difference of similarities. $\tau_1$ is a number of ranks: with
 # $\tau_1 = 1$ the slope five ranks away from k is 3 % of the largest. First $\tau_2$, then $\tau_1$:
 
-# %%
+# %% jupyter={"source_hidden": true}
 labkit.show(
     smoothed_step(0.01),
     "The inner sigmoid with temperature 0.01 and the step that it replaces: over the range of similarities it is nearly "
@@ -158,7 +160,7 @@ for k in (2, 4, 8):
 #
 # The same query comes back in lessons 6 and 8, with other losses. Who is pulled there?
 
-# %%
+# %% jupyter={"source_hidden": true}
 from labkit.explorers.drag import who_is_pulled
 
 who_is_pulled("RS@k", ("recall@k", "RS@k"))
@@ -174,7 +176,7 @@ who_is_pulled("RS@k", ("recall@k", "RS@k"))
 # That is not zero (E-SL-3), for two reasons. Fractional recall itself cannot be 1 when $k < |P|$: of nine positives only
 # one can be at rank 1. And the sigmoid at k is ½ instead of 1. The dashed line below is the first reason alone.
 
-# %%
+# %% jupyter={"source_hidden": true}
 labkit.explore(
     figures.floors,
     [TAU_RANK],
@@ -215,7 +217,7 @@ for num_positives in (2, 3, 9):
 # set spreads the pull over ranks 1 to about 20. Far behind the largest k nothing pulls:
 # [lesson 5](05_simix_and_large_batches.ipynb) shows what this does to a large batch.
 
-# %%
+# %% jupyter={"source_hidden": true}
 labkit.explore(
     figures.rank_pull,
     [TAU_RANK],
@@ -308,6 +310,8 @@ labkit.claims("slides", "results tables", "sets of k")
 #
 # ## What the released code does differently
 #
+# <details><summary>Differences, with our switches and what they do; errata</summary>
+#
 # | | slides | released code | our switch | effect |
 # |---|---|---|---|---|
 # | gallery | the batch without the query | the query stays in its own ranking, always first | `convention="official"` | its k acts as the slides' k − 1 |
@@ -318,7 +322,11 @@ labkit.claims("slides", "results tables", "sets of k")
 # | evaluation | formula is fractional | any-hit | `metrics.evaluate` gives all three | above |
 #
 # (RecallatK_surrogate repository, `losses.py` and `main.py`.) The first row needs care: with $|P| = 1$ and
-# K = {1} a perfect ranking has the recall ½ by the slides and σ(−1) = 0.27 by the code. The effect on a batch:
+# K = {1} a perfect ranking has the recall ½ by the slides and σ(−1) = 0.27 by the code.
+#
+# </details>
+#
+# The first row's effect on a batch:
 
 # %%
 torch.manual_seed(0)

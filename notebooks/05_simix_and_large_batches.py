@@ -17,6 +17,8 @@
 #
 # About 50 minutes of reading and trying; the cells run in under two minutes on a laptop CPU. You need:
 # [lesson 4](04_recall_at_k.ipynb) (RS@k), and what `backward()` does.
+#
+# Words and symbols that you do not know are in the [glossary](GLOSSARY.md).
 
 # %%
 import labkit
@@ -74,7 +76,7 @@ print(f"The trained network on all {whole['queries']:.0f} test images: recall@1 
 #
 # Each virtual sample is used as a query, as a positive and as a negative. m images of a class give m(m−1)/2 pairs.
 
-# %%
+# %% jupyter={"source_hidden": true}
 from labkit.explorers.lessons.simix_and_large_batches import explore_pair
 
 explore_pair()
@@ -276,7 +278,7 @@ for B in (64, 128, 256, 512, 1024, 2048):
     for micro in MICRO:
         measured[str(micro)][B] = count(large_batch_step, model, batch, loss, micro, ignore=there)
 
-# %%
+# %% jupyter={"source_hidden": true}
 labkit.explore(
     lambda micro: figures.memory(measured, micro),
     [Control("micro", "micro-batch", MICRO, 64)],
@@ -358,6 +360,8 @@ labkit.claims("slides", "SiMix", "batch size")
 #
 # ## What the released code does differently
 #
+# <details><summary>Differences, with our switches and what they do; errata</summary>
+#
 # | | slides | released code | our switch | effect |
 # |---|---|---|---|---|
 # | virtual samples | "the embedding is never computed" | computes the embeddings of virtual samples | `simix_space="similarity"` or `"embedding"` (default) | none: the same numbers, checked above |
@@ -369,6 +373,8 @@ labkit.claims("slides", "SiMix", "batch size")
 #
 # (RecallatK_surrogate repository, `mixup.py` and `main.py`.) The slides also say that no
 # public implementation of the two passes exists; GradCache has one since June 2021 (E-SL-12).
+#
+# </details>
 
 # %%
 import copy

@@ -17,6 +17,8 @@
 #
 # About 45 minutes of reading and trying; the cells run in under a minute on a laptop CPU. You need: soft counts and
 # Smooth-AP ([lesson 3](03_smoothing_a_rank.ipynb)), and what an integral is.
+#
+# Words and symbols that you do not know are in the [glossary](GLOSSARY.md).
 
 # %%
 import labkit
@@ -80,7 +82,7 @@ for name, R in counts.items():
 # The query of lessons 3 and 4 again, now with the losses of this lesson beside the earlier ones. Put the third positive
 # far behind, at 0.05, and change the loss: which ones still pull at it, and which have given it up?
 
-# %%
+# %% jupyter={"source_hidden": true}
 from labkit.explorers.drag import who_is_pulled
 
 who_is_pulled("PNP-D_q")
@@ -213,7 +215,7 @@ print("\n".join(told))
 # For the first positive, $R(i, S_P) = 0$, this is D_q with α = 1. The more positives are before $i$, the flatter it
 # gets. D_q with α > 1 goes the other way.
 
-# %%
+# %% jupyter={"source_hidden": true}
 labkit.explore(
     figures.ap_against_pnp,
     [Control("alpha", "steepness α", (1.0, 1.5, 2.0, 3.0, 4.0), 2.0)],
@@ -256,7 +258,7 @@ print("∂L/∂R(i, S_P) ", by_pos.numpy().round(3))
 #
 # One network with one seed proves nothing: look for what stays the same over seeds. Lesson 7 trains ten.
 
-# %%
+# %% jupyter={"source_hidden": true}
 from labkit.explorers.lessons.design_a_loss import explore_derivatives
 
 explore_derivatives()
@@ -265,7 +267,7 @@ explore_derivatives()
 # And here everything can be drawn and dragged: the derivative, the data, and the query whose positives are pulled. The
 # network learns in the page itself.
 
-# %%
+# %% jupyter={"source_hidden": true}
 from labkit.explorers.lessons.playground import explore_playground
 
 explore_playground("loss=drawn")
@@ -294,7 +296,7 @@ RETRAIN = False
 VARIANTS = ["pnp-o", "pnp-iu", "pnp-ib", "pnp-ds", "pnp-dq", "smooth-ap", "untrained"]
 runs = labkit.experiment("omniglot", VARIANTS, retrain=RETRAIN)
 
-# %%
+# %% jupyter={"source_hidden": true}
 from labkit.figures.results import results
 
 labkit.explore(
@@ -366,6 +368,8 @@ for table in ("1", "2"):
 #
 # ## What the released code does differently
 #
+# <details><summary>Differences, with our switches and what they do; errata</summary>
+#
 # | | paper | released code | our switch | effect |
 # |---|---|---|---|---|
 # | positives | the others of the query's class | the query is its own positive, and the mean divides by M = \|S_P\| + 1 | `convention="official"` | the loss is (M − 1)/M times the paper's at τ = 0.01; below |
@@ -375,7 +379,11 @@ for table in ("1", "2"):
 # | I_u | meant: Eq. 6 | Eq. 7 | `variant="Iu"` or `"Iu-exact"` | an extra PNP-O |
 # | defaults | b = 4 (SOP), 4 a class, 512-d | α = 1, b = 2, 2 a class, 128-d | | |
 #
-# (PNPloss repository, criteria/PNP.py.) The first and the third in numbers:
+# (PNPloss repository, criteria/PNP.py.)
+#
+# </details>
+#
+# The query as its own positive, and classes drawn twice, in numbers:
 
 # %%
 torch.manual_seed(0)

@@ -18,6 +18,8 @@
 #
 # About 35 minutes of reading and trying; the cells run in under a minute on a laptop CPU. You need: PNP and its
 # derivatives ([lesson 6](06_design_a_loss.ipynb)).
+#
+# Words and symbols that you do not know are in the [glossary](GLOSSARY.md).
 
 # %%
 import labkit
@@ -70,14 +72,14 @@ labkit.predict("7.1")
 # classes. Class 0 inside and class 0 outside have nothing in common but the colour. Play I_b first, then D_q; then the
 # random layout.
 
-# %%
+# %% jupyter={"source_hidden": true}
 explore_training()
 
 # %% [markdown]
 # Train it yourself, in the page: press play and watch the colours go round the ring, then take D_q; drag an unseen class
 # to another place; ask four networks instead of one.
 
-# %%
+# %% jupyter={"source_hidden": true}
 from labkit.explorers.lessons.playground import explore_playground
 
 explore_playground()
@@ -197,7 +199,7 @@ toys = {
     for layout in ("ring", "random")
 }
 
-# %%
+# %% jupyter={"source_hidden": true}
 from labkit.figures.results import results
 
 labkit.explore(
@@ -212,7 +214,7 @@ labkit.explore(
     "means are closer together.",
 )
 
-# %%
+# %% jupyter={"source_hidden": true}
 labkit.claims("pnp", "Fig. 6")
 
 # %% [markdown]
@@ -297,13 +299,19 @@ labkit.claims("pnp", "Tables 6, 7")
 #
 # ## What the released code does differently
 #
+# <details><summary>Differences, with our switches and what they do; errata</summary>
+#
 # | | paper | released code | our switch | effect |
 # |---|---|---|---|---|
 # | Dists@intra | mean distance within a class | `intra[1 - np.isnan(intra)]`: meant to drop NaN, but it is integer indexing and picks elements 0 and 1 | `metrics.evaluate`, `"intra"` | below |
 # | MAP@R-like metric | R = other members of the class | R counts the query, too | `"MAP@R"` | perfect retrieval scores (n − 1)/n: 0.5 for classes of 2 |
 # | sampler | distinct classes | classes drawn with replacement | distinct classes | a class drawn twice is a negative of itself: one more wrong label |
 #
-# (PNPloss repository, metrics/dists.py and metrics/mAP_c.py.) The first row in numbers:
+# (PNPloss repository, metrics/dists.py and metrics/mAP_c.py.)
+#
+# </details>
+#
+# The distance within a class, in numbers:
 
 # %%
 import numpy as np

@@ -18,6 +18,8 @@
 #
 # About 60 minutes of reading and trying; the cells run in under a minute on a laptop CPU. You need: cosine similarity,
 # softmax, and a little PyTorch. [Lesson 7](07_many_centres.ipynb) shows why a class may need several centres.
+#
+# Words and symbols that you do not know are in the [glossary](GLOSSARY.md).
 
 # %%
 import labkit
@@ -35,8 +37,11 @@ labkit.start()
 #
 # ## First, the real thing
 #
-# The losses of lessons 3 to 6 rank the items of a batch. An item whose class has no other item in the batch has no
-# positive, and then there is nothing to rank. How often does that happen in a random batch?
+# Which loss is best? Ask at four budgets. Below, a ranking loss of lesson 6 (PNP-D_q), a plain softmax and two losses of
+# this lesson, ProxyAnchor and MPA-AP, train on Omniglot, with every three characters *merged* into one label. Each point
+# is a whole training of its own, whose learning rate falls to zero at its end. (The learning rates were tuned at 1000
+# steps, another way in which a budget enters a result. `RETRAIN = True` trains everything in this lesson again, about 70
+# CPU minutes for the losses at 2000 steps; it needs Omniglot: `python -m labkit data get omniglot`.)
 
 # %%
 import pandas as pd
@@ -49,6 +54,46 @@ from labkit.figures.results import results
 from labkit.figures.settings import against_setting, centers_of, steps_of
 from labkit.losses import functional
 
+RETRAIN = False
+BUDGET = ["pnp-dq", "proxy-anchor", "softmax", "mpa-ap"]
+budget = labkit.experiment("omniglot-merged", BUDGET, retrain=RETRAIN)  # 2000 steps
+for steps in ("500", "1000", "4000"):
+    budget += labkit.experiment("omniglot-merged", BUDGET, retrain=RETRAIN, quiet=True, steps=steps)
+
+# %% jupyter={"source_hidden": true}
+labkit.show(
+    against_setting(budget, steps_of, (500, 1000, 2000, 4000), "training steps"),
+    "Recall@1 on unseen Omniglot characters after training on merged labels, against the number of training steps: "
+    "PNP-D_q, ProxyAnchor, softmax and MPA-AP, mean over seeds with 95 % interval; budgets without recorded runs are "
+    "empty.",
+)
+
+# %% jupyter={"source_hidden": true}
+from labkit.runs.compare import table as means
+
+for steps in (500, 1000, 2000, 4000):
+    frame = means([run for run in budget if steps_of(run) == steps]).sort_values("mean", ascending=False)
+    order = ", ".join(
+        f"{loss} {100 * mean:.1f} ({n})" for loss, mean, n in zip(frame["loss"], frame["mean"], frame["n"])
+    )
+    print(f"{steps} steps, best first, R@1 in % (seeds): {order or 'no recorded runs yet'}")
+
+# %% [markdown]
+# The lines cross. At 500 and 1000 steps PNP-D_q leads. At 2000 the four lie within about two points, and at 4000 MPA-AP
+# leads by three points, while PNP-D_q is last. A table made at 1000 steps and one made at 4000 would recommend different
+# losses. (Two places have really changed only where the intervals do not overlap, or where the paired difference says so.)
+# Proxies must first find their places; this lesson shows what they do there.
+#
+# The same from ImageNet weights on emoji, where our budget is 250 steps only: ProxyAnchor reaches 44.9 % and MPA-AP 5.3 %,
+# less than the 36.9 % of the backbone that it starts from, while PNP-D_q reaches 71.3 % (four tuning trials each,
+# `data/runs`). A likely reason: 250 steps are far too few for ten proxies a class; the paper trains 60 epochs.
+#
+# ## Why proxies?
+#
+# The losses of lessons 3 to 6 rank the items of a batch. An item whose class has no other item in the batch has no
+# positive, and then there is nothing to rank. How often does that happen in a random batch?
+
+# %% jupyter={"source_hidden": true}
 labkit.show(
     figures.partners(),
     "Share of the items of a random batch that have a positive in it, against the batch size, for the training sets of "
@@ -120,7 +165,7 @@ print(f"ProxyAnchor: {int((x.grad.norm(dim=1) > 1e-6).sum())} of 128 items get a
 # (ProxyAnchor in the menu) does not look at them. It has one point for each class, here the mean of its items, and
 # moves the query towards the own one.
 
-# %%
+# %% jupyter={"source_hidden": true}
 from labkit.explorers.drag import who_is_pulled
 
 who_is_pulled("ProxyAnchor")
@@ -172,39 +217,30 @@ print(f"MPA with K = 1, τ = 0: {one.item():.10f}; ProxyAnchor: {anchor.item():.
 # ## Who is pushed where
 #
 # Three classes on the unit circle, two samples each, with one to three proxies a class. The arrows are what a step of
-# gradient descent does to each sample and each proxy. In the middle: the weight ∂L/∂S(x, c) of the moved sample x with
-# each class; negative is a pull, positive a push. The scale α (λ) is 8 for all losses, so that there is something to
+# gradient descent does to each sample and each proxy. The bars are the weight ∂L/∂S(x, c) of the sample x with each class:
+# to the left (negative) is a pull, to the right a push. The scale α (λ) is 8 for all losses, so that there is something to
 # see in a plane, and τ = 0.
 
 # %% jupyter={"source_hidden": true}
 labkit.predict("8.1")
 
-# %%
-LOSSES = tuple(figures.LOSSES)
-labkit.explore(
-    figures.gradient_arrows,
-    [
-        Control("angle", "angle of x (degrees)", tuple(range(-60, 256, 15)), 210),
-        Control("loss", "loss", LOSSES, "SoftTriple", menu=True),
-        Control("centers", "proxies a class K", (1, 2, 3), 2),
-    ],
-    [{"loss": loss} for loss in LOSSES],
-    "Three classes on a circle, with the sample x of class A at 210 degrees, in the middle of class B. SoftTriple pulls "
-    "it to A as strongly as it pushes it from B. MPA-AP pushes it from B only; in the middle of the proxies of B a push "
-    "has no direction, so x has no arrow. In ProxyAnchor and MPA the second sample of A has no arrow, because x takes "
-    "the whole push of class B. (ProxyNCA and ProxyAnchor have one proxy a class. Proxies are drawn a little inside the "
-    "circle.)",
-)
+# %% jupyter={"source_hidden": true}
+from labkit.explorers.lessons.proxies import explore_proxies
+
+explore_proxies()
 
 # %% [markdown]
-# Three things to try:
+# Four things to try:
 #
-# 1. Choose MPA and move x from 90 to 210 degrees, into class B. The other sample of A, at 110 degrees, loses its arrow:
+# 1. Choose MPA and drag x from 90 to 210 degrees, into class B. The other sample of A, at 110 degrees, loses its arrow:
 #    nearly the whole gradient of class B falls on x, the nearest sample. Now the same with MPA-DW: the arrow stays.
-# 2. Choose MPA-AP, $K = 1$, 210 degrees: x sits on the wrong proxy and hardly moves. Nearly all the weight is on the push
-#    from B, but on top of a proxy the cosine is at its maximum, so its gradient is zero. MPA-DW keeps its pull to A.
+# 2. Choose MPA-AP with one proxy a class, and x at 210 degrees: x sits on the wrong proxy and hardly moves. Nearly all the
+#    weight is on the push from B, but on top of a proxy the cosine is at its maximum, so its gradient is zero. Drag the
+#    proxy of B a little aside, and x has somewhere to go. MPA-DW keeps its pull to A.
 # 3. Choose ProxyNCA: the pull to A is the same at every angle. The positive is not in the denominator, so nothing
 #    tells the loss that x has arrived.
+# 4. Choose SoftTriple with three proxies a class, and drag one proxy of A to x. One near proxy is enough: the pull to A
+#    falls from 1.33 to 0.57, and the other two proxies of A get hardly any arrow.
 #
 # ## Table 1, computed
 #
@@ -213,7 +249,8 @@ labkit.explore(
 # gradient of $S_1$, then $\partial^2 L / \partial S_1\, \partial S_2$ is not zero. Below, four samples ($x_1, x_2$ of class
 # A, $x_3$ of B, $x_4$ of C) and three classes: twelve similarities, a 12 × 12 matrix.
 
-# %%
+# %% jupyter={"source_hidden": true}
+LOSSES = tuple(figures.LOSSES)
 labkit.explore(
     figures.relations,
     [Control("loss", "loss", LOSSES, "MPA-AP", menu=True)],
@@ -369,16 +406,14 @@ display(pd.DataFrame(rows, columns=columns).round(2))
 # unseen ones. First with one label a character, then with every three characters *merged* into one training label, so
 # that a class really has several centres. 2000 steps, three seeds; $K = 10$, $\tau = 0.2$, proxies learn at 0.03. Each
 # loss had the same four tuning trials on validation alphabets (`data/runs/tuning.csv`; α = 16 and λ = 10 were chosen).
-# `RETRAIN = True` trains everything again here (about 70 CPU minutes; it needs Omniglot: `python -m labkit data get
-# omniglot`).
+# `RETRAIN = True` at the top trains everything again.
 
 # %%
-RETRAIN = False
 FAMILY = ["proxy-nca", "proxy-anchor", "soft-triple", "mpa", "mpa-dw", "mpa-ap", "untrained"]
 plain = labkit.experiment("omniglot", FAMILY, retrain=RETRAIN)
 merged = labkit.experiment("omniglot-merged", FAMILY, retrain=RETRAIN)
 
-# %%
+# %% jupyter={"source_hidden": true}
 labkit.show(
     results(plain, "R@1"),
     "Recall@1 on unseen Omniglot characters: six proxy losses and the untrained network; seeds, and their mean with the "
@@ -415,44 +450,7 @@ labkit.show(
 # One is too few: ten proxies are better than one by 3.0 points with MPA and 4.1 with MPA-AP, in each of three seeds.
 # With MPA four do as well as ten. Twenty do not hurt; three seeds cannot show that they are better than ten.
 #
-# ### Does the budget decide the ranking?
-#
-# A comparison of losses is a comparison *at a number of steps*. Proxies must first find their places, which may take
-# time that a ranking loss does not need. If the budget decides, the lines of the next figure cross. The learning rate
-# falls to zero at the end of each run, so every point is a whole training of its own. The learning rates were tuned at
-# 1000 steps, another way in which a budget enters a result.
-
-# %%
-BUDGET = ["pnp-dq", "proxy-anchor", "softmax", "mpa-ap"]
-budget = [run for run in merged if run.loss in BUDGET]
-budget += labkit.experiment("omniglot-merged", ["pnp-dq", "softmax"], retrain=RETRAIN)  # 2000 steps
-for steps in ("500", "1000", "4000"):
-    budget += labkit.experiment("omniglot-merged", BUDGET, retrain=RETRAIN, quiet=True, steps=steps)
-labkit.show(
-    against_setting(budget, steps_of, (500, 1000, 2000, 4000), "training steps"),
-    "Recall@1 on unseen Omniglot characters after training on merged labels, against the number of training steps: "
-    "PNP-D_q, ProxyAnchor, softmax and MPA-AP, mean over seeds with 95 % interval; budgets without recorded runs are "
-    "empty.",
-)
-
-# %%
-from labkit.runs.compare import table as means
-
-for steps in (500, 1000, 2000, 4000):
-    frame = means([run for run in budget if steps_of(run) == steps]).sort_values("mean", ascending=False)
-    order = ", ".join(
-        f"{loss} {100 * mean:.1f} ({n})" for loss, mean, n in zip(frame["loss"], frame["mean"], frame["n"])
-    )
-    print(f"{steps} steps, best first, R@1 in % (seeds): {order or 'no recorded runs yet'}")
-
-# %% [markdown]
-# It does. At 500 and 1000 steps PNP-D_q leads. At 2000 the four lie within about two points, and at 4000 MPA-AP leads by
-# three points, while PNP-D_q is last. A table made at 1000 steps and one made at 4000 would recommend different losses.
-# (Two places have really changed only where the intervals do not overlap, or where the paired difference says so.)
-#
-# The same from ImageNet weights on emoji, where our budget is 250 steps only: ProxyAnchor reaches 44.9 % and MPA-AP 5.3 %,
-# less than the 36.9 % of the backbone that it starts from, while PNP-D_q reaches 71.3 % (four tuning trials each,
-# `data/runs`). A likely reason: 250 steps are far too few for ten proxies a class; the paper trains 60 epochs.
+# The order also depends on the budget: see the first figure of this lesson.
 #
 # ## The paper's numbers and ours
 #
@@ -468,16 +466,13 @@ rows = pd.concat([papers.pivot("mpa", number).loc[OURS] for number in ("4", "5")
 display(rows.loc[:, [column for column in rows.columns if column[1] in wanted]])
 display(pd.concat([papers.pivot("mpa", "7"), papers.pivot("mpa", "8")], axis=1))
 
-# %%
+# %% jupyter={"source_hidden": true}
 labkit.claims("mpa")
 
 # %% [markdown]
-# Two sentences of the paper that its own tables do not bear out: MPA-AP is "as accurate or more accurate than the
-# other losses in all datasets" (MPA is better on CUB, MPA-DW on SOP; E-MPA-13); ProxyAnchor has the "highest MAP@R" (on
-# SOP it is SoftTriple; E-MPA-14). The counts of CUB's training and test images are exchanged (E-MPA-9). And in Table 7
-# $K = 16$ is worse than $K = 1$.
-#
 # ## What the released code does differently
+#
+# <details><summary>Differences, with our switches and what they do; errata</summary>
 #
 # No implementation of MPA has been published that we could find. Its parents have code:
 #
@@ -491,8 +486,16 @@ labkit.claims("mpa")
 # | Proxy-Anchor's ProxyNCA | | its proxies were not given to the optimizer until issue 25 | | below: a baseline with a handicap |
 # | ProxyNCA, in ProxyNCA++'s code | positive not in the denominator (2017) | all proxies in it; both vectors scaled by 3, so d² by 9 | `convention="official"`, `scale` | below: no floor at 0 |
 #
-# (Repositories idstcv/SoftTriple, Proxy-Anchor, proxynca_pp.) First, fp16. The largest number is
-# 65504; an exponent of $32 \cdot 1.1$ is reached by one negative that coincides with a proxy.
+# (Repositories idstcv/SoftTriple, Proxy-Anchor, proxynca_pp.)
+#
+# Two sentences of the paper that its own tables do not bear out: MPA-AP is "as accurate or more accurate than the
+# other losses in all datasets" (MPA is better on CUB, MPA-DW on SOP; E-MPA-13); ProxyAnchor has the "highest MAP@R" (on
+# SOP it is SoftTriple; E-MPA-14). The counts of CUB's training and test images are exchanged (E-MPA-9). And in Table 7
+# $K = 16$ is worse than $K = 1$.
+#
+# </details>
+#
+# First, fp16. The largest number is 65504; an exponent of $32 \cdot 1.1$ is reached by one negative that coincides with a proxy.
 
 # %%
 print(f"exp(32 · 1.1) = {torch.tensor(32 * 1.1, dtype=torch.float64).exp().item():.2g}")

@@ -18,6 +18,11 @@
 #
 # About 50 minutes of reading and trying; the cells run in under a minute on a laptop CPU. You need: what a proxy is
 # ([lesson 8](08_proxies.ipynb); here it is called a class vector), cross-entropy, and a little PyTorch.
+#
+# Words and symbols that you do not know are in the [glossary](GLOSSARY.md).
+#
+# The lesson has three ideas: the **floor** of a softmax on unit vectors, the **stop-gradient**, and a **soft maximum** in
+# place of the sum. Whatever else the paper has (a gate, another last block) is folded away; open it if you want it.
 
 # %%
 import labkit
@@ -216,12 +221,12 @@ for name, function in {
 # The upper end is reached when all values are equal. At $\gamma = 30$ the gap is at most 0.153 on CUB and 0.311 on SOP;
 # at $\gamma = 1$ it is 4.60 on CUB, more than the whole range of a cosine (E-SG-3).
 
-# %%
+# %% jupyter={"source_hidden": true}
 from labkit.explorers.lessons.sgsl import explore_maximum
 
 explore_maximum()
 
-# %%
+# %% jupyter={"source_hidden": true}
 from labkit.explorers.sliders import Control
 
 OTHERS = Control("others", "other classes", tuple(figures.OTHERS), "one near, 98 far", menu=True)
@@ -238,7 +243,7 @@ labkit.explore(
 # Its gradient is shared out among the other classes by a softmax with the factor γ. At γ = 1 all 98 far classes push
 # together, and the near one hardly counts. At γ = 30 the near one takes nearly everything.
 
-# %%
+# %% jupyter={"source_hidden": true}
 labkit.explore(
     figures.shares,
     [OTHERS, GAMMA],
@@ -256,7 +261,7 @@ labkit.explore(
 # $[\max_{j \ne y} \cos_j - \cos_y]_+$ (Eq. 8). The argument is a difference of two cosines, about −2 to 2, and there
 # a softplus is not close to a hinge: at −1 it is 0.313 instead of 0 (E-SG-3).
 
-# %%
+# %% jupyter={"source_hidden": true}
 for classes in (10, 100, 827, 11_318):
     print(f"{classes:>7,} classes: " + ", ".join(f"γ = {g:g}: {figures.floor(classes, g):.3f}" for g in (1, 10, 30)))
 labkit.show(
@@ -270,13 +275,17 @@ labkit.show(
 )
 
 # %% [markdown]
-# ## The gate
+# ## More: the gate
+#
+# <details><summary>SGSL joins only when the softmax loss is below 3: when is that?</summary>
 #
 # "SGSL starts to join the training only when the value of softmax is smaller than 3." With 10 classes the gate is open
 # from the first step: a guess has the loss $\log 10 = 2.30$. With the 827 training characters of Omniglot it is not:
 # $\log 827 = 6.72$.
+#
+# </details>
 
-# %%
+# %% jupyter={"source_hidden": true}
 print(f"loss of a guess: 10 classes {math.log(10):.2f}, 827 classes {math.log(827):.2f}")
 gated = labkit.experiment("omniglot", ["softmax", "sgsl"], seeds=(0,))
 labkit.show(
@@ -289,12 +298,16 @@ labkit.show(
 labkit.predict("9.2")
 
 # %% [markdown]
+# <details><summary>Label smoothing keeps the softmax loss up, and the gate may never open</summary>
+#
 # Label smoothing gives the own class the target $1-\varepsilon$ and each other class $\varepsilon/(C-1)$. The least
 # cross-entropy is then the entropy of that target:
 #
 # $$-(1-\varepsilon) \ln(1-\varepsilon) - \varepsilon \ln \frac{\varepsilon}{C-1}$$
+#
+# </details>
 
-# %%
+# %% jupyter={"source_hidden": true}
 from labkit.losses.softmax import smoothed_floor
 
 for name, classes, epsilon in (("CUB", 100, 0.1), ("CUB", 100, 0.4), ("SOP", 11_318, 0.1), ("SOP", 11_318, 0.4)):
@@ -314,13 +327,15 @@ labkit.show(
 # trains; retrieval only sees their directions, so we draw those. Choose a loss, press play, and turn the sphere. Look
 # for the paper's Figure 3: are the classes of softmax + SGSL more compact than those of the softmax?
 
-# %%
+# %% jupyter={"source_hidden": true}
 from labkit.explorers.lessons.sgsl import explore_sphere
 
 explore_sphere()
 
 # %% [markdown]
-# ## RBR: remove the last BN-ReLU
+# ## More: RBR, remove the last BN-ReLU
+#
+# <details><summary>The paper's second idea, and what its code really removes</summary>
 #
 # The paper's second idea. The last block of a ResNet ends in a ReLU, so no feature is negative; a batch norm on top then
 # shifts them back. The paper removes the last BN and the last ReLU. (The text says "the last three layers are
@@ -329,8 +344,14 @@ explore_sphere()
 # The released code does it by `layer4[2].bn3 = Identity(); layer4[2].relu = Identity()`. In that code, as in
 # torchvision, a block has one `relu` module and calls it three times. So all three ReLUs vanish, and the block becomes
 # an affine map. labkit has both: `last="rbr"` as printed and `last="rbr-released"`.
+#
+# The last column of the table beneath is a second surprise. GeM pooling, which the paper and its code use, raises features
+# to a power and first clamps them at 0.000001. What the removed ReLU would have cut is cut there. With GeM the negative
+# responses are lost in any case; our RBR runs pool by the mean.
+#
+# </details>
 
-# %%
+# %% jupyter={"source_hidden": true}
 from labkit.models.layers import GeM
 from labkit.models.resnet import Bottleneck, ResNet
 
@@ -354,10 +375,6 @@ for last in ("bn-relu", "rbr", "rbr-released"):
     print(f"{last:>14} {used:6} {'yes' if bend < 1e-4 else 'no':>7} {(out < 0).double().mean():17.0%} {same!s:>21}")
 
 # %% [markdown]
-# The last column is a second surprise. GeM pooling, which the paper and its code use, raises features to a power and
-# first clamps them at 0.000001. What the removed ReLU would have cut is cut there. With GeM the negative responses are
-# lost in any case; our RBR runs pool by the mean.
-#
 # ## An experiment: does SGSL improve the softmax?
 #
 # First 3-D Fashion-MNIST: the same network, 1000 steps, three seeds, one learning rate for all losses, with and without
@@ -375,7 +392,7 @@ for smoothing in ("0.0", "0.1"):
     )
 print(f"{len(fashion)} runs, three seeds each")
 
-# %%
+# %% jupyter={"source_hidden": true}
 KINDS = {
     "softmax_label_smoothing={}": "softmax",
     "sgsl_label_smoothing={}": "softmax + SGSL",
@@ -416,7 +433,7 @@ for last in ("bn-relu", "rbr", "rbr-released", "extra-bn-relu"):
         "omniglot", ["softmax"], retrain=RETRAIN, quiet=True, **settings, classes="16", steps="1000"
     )
 
-# %%
+# %% jupyter={"source_hidden": true}
 names = {"omniglot_softmax": "softmax", "omniglot_sgsl": "softmax + SGSL, γ = 30, β = 1"}
 names |= {"omniglot_norm-softmax": "unit vectors, scale 16"}
 names |= {f"omniglot_sgsl_gamma={g}": f"softmax + SGSL, γ = {float(g):g}" for g in ("1.0", "10.0", "70.0")}
@@ -441,7 +458,7 @@ if blocks:
 # show. A likely reason, not tested here: from scratch the batch norm keeps the last block's output in range while
 # everything moves. The paper starts from trained weights, so we ask again with a backbone from ImageNet, on emoji:
 
-# %%
+# %% jupyter={"source_hidden": true}
 imagenet = labkit.experiment("emoji-pretrained", ["untrained"], retrain=RETRAIN)
 for last in ("bn-relu", "rbr"):
     imagenet += labkit.experiment(
@@ -495,14 +512,18 @@ labkit.explore(
 # No. CSC is a ratio of means: it rewards classes that are tight, and does not ask whether the few items at a class's
 # edge lie nearer to another class. Recall@1 asks only that.
 #
-# Table 5 has one more problem. Between and within add up to the total scatter, and for unit vectors that is at most 1
+# <details><summary>Table 5 has one more problem</summary>
+#
+# Between and within add up to the total scatter, and for unit vectors that is at most 1
 # ($\mu_0$ is the mean of all):
 #
 # $$\mathrm{tr}\,S_b + \mathrm{tr}\,S_w = \mathbb{E}\lVert x \rVert^2 - \lVert \mu_0 \rVert^2 \le 1$$
 #
 # We add up the paper's rows: its CSC was not measured on the unit vectors that retrieval compares (E-SG-8).
+#
+# </details>
 
-# %%
+# %% jupyter={"source_hidden": true}
 from labkit import papers
 
 scatter = papers.pivot("sgsl", "5").stack("dataset", future_stack=True)
@@ -521,19 +542,25 @@ display(scatter)
 papers.pivot("sgsl", "4")
 
 # %% [markdown]
-# Read it with care. Table 3 gives 89.3 for the same softmax at the same dimension, Table 4 gives 91.9: the first is
+# <details><summary>Read it with care: what the text and the tables have wrong</summary>
+#
+# Table 3 gives 89.3 for the same softmax at the same dimension, Table 4 gives 91.9: the first is
 # copied from another paper, the second is a rerun (E-SG-5). Against the rerun with RBR, SGSL gains 2.3 points, not 5.4.
 # And "larger γ is beneficial" holds up to 30; 50 and 70 are lower again (E-SG-10). Two more sentences of the text: "by
 # more than 4.4 %" on CUB is exactly 4.4 at 2048 dimensions and 2.3 at 512 (E-SG-6), and "outperforms all the compared
 # methods" has exceptions on SOP and In-shop (E-SG-7).
 #
+# </details>
+#
 # What our runs say about each claim:
 
-# %%
+# %% jupyter={"source_hidden": true}
 labkit.claims("sgsl")
 
 # %% [markdown]
 # ## What the released code does differently
+#
+# <details><summary>Differences, with our switches and what they do; errata</summary>
 #
 # | | paper | released code | our switch | effect |
 # |---|---|---|---|---|
@@ -547,6 +574,8 @@ labkit.claims("sgsl")
 #
 # (SGSL repository, embedding_head.py. It also trains with a last stride of 1, a frozen batch
 # norm and SGD, where the paper says "other settings are the same as" the base paper.)
+#
+# </details>
 
 # %%
 for convention in ("paper", "official"):

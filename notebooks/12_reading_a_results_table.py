@@ -17,6 +17,8 @@
 #
 # About 50 minutes of reading and trying; the cells run in about a minute on a laptop CPU. You need: what the losses of
 # lessons 3 to 9 do, at least by name, and what a mean and a standard deviation are.
+#
+# Words and symbols that you do not know are in the [glossary](GLOSSARY.md).
 
 # %%
 import labkit
@@ -124,7 +126,7 @@ print(f"Smooth-AP − PNP-D_s: {100 * found.mean:+.1f} points [{100 * found.low:
 # one have the higher mean? Move the sliders. With one seed and a spread as large as the difference, about one table in
 # four is upside down.
 
-# %%
+# %% jupyter={"source_hidden": true}
 labkit.explore(
     figures.wrong_winner,
     [
@@ -222,6 +224,8 @@ display(papers.pivot("pnp", "1"))
 # %% [markdown]
 # ## What the released code does differently
 #
+# <details><summary>Differences, with our switches and what they do; errata</summary>
+#
 # The papers compare with numbers copied from other papers. The code behind those numbers often had another budget:
 #
 # | where | what | why it matters |
@@ -233,6 +237,8 @@ display(papers.pivot("pnp", "1"))
 # | slides, ablation (E-SL-9) | two rows agree in all six columns | probably a copy error |
 #
 # Each is checked in this project; `labkit.papers.errata()` has them all.
+#
+# </details>
 
 # %%
 for name in ("E-SG-5", "E-SL-6", "E-SL-8", "E-SL-9"):

@@ -11,6 +11,7 @@ from pathlib import Path
 from labkit.book.notebooks import execute, in_short, lesson_sources
 from labkit.book.page import page, title_of
 from labkit.explorers.playground import playground_page
+from labkit.lessons.markdown import markdown
 
 ASSETS = Path(__file__).parent
 
@@ -42,9 +43,14 @@ def build_book(lessons: Path, target: Path, names: list[str] | None = None) -> i
         (target / f"{stem}.html").write_text(document(title, f"{way}{body}{way}"), encoding="utf-8")
     cards = "".join(card(stem, title, body) for stem, (title, body) in pages.items())
     (target / "playground.html").write_text(playground_page(back="index.html"), encoding="utf-8")
-    play = '<p><a href="playground.html">The playground</a>: draw a loss and watch a network learn with it.</p>'
+    more = '<p><a href="playground.html">The playground</a>: draw a loss and watch a network learn with it.</p>'
+    if (lessons / "GLOSSARY.md").exists():
+        words = markdown((lessons / "GLOSSARY.md").read_text(encoding="utf-8"))
+        body = f'{navigation(None, None)}<section class="text">{words}</section>'
+        (target / "glossary.html").write_text(document("Glossary", body), encoding="utf-8")
+        more += '<p><a href="glossary.html">The glossary</a>: what each word and symbol means.</p>'
     front = (
-        f'<section class="text"><h1>labkit: train on what you measure</h1>{play}</section>'
+        f'<section class="text"><h1>labkit: train on what you measure</h1>{more}</section>'
         f'<div class="cards">{cards}</div>'
     )
     (target / "index.html").write_text(document("labkit", front), encoding="utf-8")

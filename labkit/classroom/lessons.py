@@ -26,6 +26,8 @@ def working_copy(source: Path, folder: Path, say: Say) -> None:
     pictures = source / "pictures"
     if pictures.is_dir():
         shutil.copytree(pictures, folder / "pictures", dirs_exist_ok=True)
+    for words in source.glob("GLOSSARY.md"):
+        shutil.copyfile(words, folder / words.name)
     for lesson in sorted(source.glob("*.ipynb")):
         mine, original = folder / lesson.name, originals / lesson.name
         if not mine.exists() or not original.exists():

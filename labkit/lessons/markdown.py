@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 MATH = re.compile(r"\$\$(.+?)\$\$|(?<![\\$\w])\$([^$\n]+?)\$(?![\w$])", re.DOTALL)
 LESSON = re.compile(r"\]\((\d\d_\w+)\.ipynb(#[^)]*)?\)")  # a link to another lesson
+GLOSSARY = "](GLOSSARY.md)"
 OUTSIDE = re.compile(r"\[([^\]]+)\]\(\.\./[^)]*\)")  # a link to a file of the repository, which the book does not hold
 FORMULA = "\ue002"  # begins the mark of a formula; private characters, which HTML leaves alone
 PRIVATE = re.compile("[\ue002-\ue005]")
@@ -36,6 +37,7 @@ def markdown(text: str, clean: Callable[[str], str] = str) -> str:
 
     text = CODE.sub(protect, PRIVATE.sub("", text))
     text = LESSON.sub(r"](\1.html\2)", text)
+    text = text.replace(GLOSSARY, "](glossary.html)")
     text = OUTSIDE.sub(r"\1", text)
     text = MATH.sub(lambda m: aside(formula(m[1] or m[2], display=bool(m[1]))), text)
     text = re.sub("\ue004(\\d+)\ue005", lambda m: spans[int(m[1])], text)

@@ -5,7 +5,9 @@ import torch
 
 from labkit.explorers.drag import COURSE
 from labkit.explorers.hosts import DRAG, PREDICT, book_html
-from labkit.figures.lessons import sgsl, start_here
+from labkit.explorers.lessons.proxies import START, scene
+from labkit.figures.circle import CLASSES, PROXIES
+from labkit.figures.lessons import proxies, sgsl, start_here
 from labkit.figures.lessons.recall_at_k import GALLERY, recalls, surrogates
 from labkit.lessons.predict import spec
 from labkit.lessons.predictions import QUESTIONS
@@ -127,3 +129,33 @@ def test_the_virtual_sample_and_the_soft_maximum_follow(show):
     assert page.evaluate(VALUE, "s(v, x)") == 0.71
     page.locator('[data-handle="0"]').press("Shift+ArrowRight")
     page.get_by_text(f"soft maximum {sgsl.lse([cosines[0] + 0.1, *cosines[1:]], 5.0):.2f}").wait_for()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("loss", "centers"),
+    [(loss, 1) for loss in proxies.ONE_PROXY] + [("SoftTriple", 3), ("MPA", 2), ("MPA-DW", 2), ("MPA-AP", 3)],
+)
+def test_samples_and_proxies_are_dragged_and_the_weights_are_those_of_python(show, loss, centers):
+    page = show(book_html(DRAG, [scene(loss, centers)], [{}]))
+    sample, proxy = page.locator('[data-handle="x0"]'), page.locator('[data-handle="w0"]')
+    box, ring = sample.bounding_box(), page.locator("circle.axis").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(ring["x"] + ring["width"] / 2 - 60, ring["y"] + ring["height"] / 2 - 10, steps=3)
+    page.mouse.up()
+    proxy.press("Shift+ArrowUp")
+    page.wait_for_function("() => document.querySelector('[data-handle=\"x0\"]').ariaValueNow < 180")
+    angle = int(sample.get_attribute("aria-valuenow"))
+    assert angle != START
+    x, labels, w = proxies.scene(angle, centers)
+    w[0, 0] = proxies.on_circle([PROXIES[0] + proxies.SPREAD[centers][0] + 10])[0]
+    value, _, _, slope = proxies.gradients(loss, x, labels, w)
+    page.get_by_text(f"L = {value:.3f}").wait_for()
+    for c, name in enumerate(CLASSES):
+        said = page.evaluate(
+            "name => { const all = [...document.querySelectorAll('svg text')].map(t => t.textContent);"
+            " return all[all.indexOf(name) + 1]; }",
+            f"∂L/∂S(x, {name})",
+        )
+        assert float(said.replace("−", "-")) == pytest.approx(slope[0, c].item(), abs=6e-4)

@@ -29,6 +29,7 @@ ONE_PROXY = ("ProxyNCA", "ProxyAnchor")
 SPREAD = {1: (0.0,), 2: (-25.0, 25.0), 3: (-30.0, 0.0, 30.0)}
 INSIDE = 0.86  # proxies are unit vectors, too, but drawn here, so that a sample does not hide one
 BAR = 0.16  # length of a bar for ∂L/∂S = 1
+ZERO = 0.25  # where those bars begin
 KINDS = ("itself", "P-P", "N-N", "P-N")
 
 # for the relations: cosines of four samples (two of class A, one of B, one of C) with the three classes
@@ -52,13 +53,13 @@ def gradients(loss: str, x: Tensor, labels: Tensor, w: Tensor) -> tuple[float, T
 
 
 def weights(slope: Tensor) -> list[Any]:
-    """∂L/∂S(x, c) of the moved sample as three bars in the middle of the circle, with their numbers."""
+    """∂L/∂S(x, c) of the moved sample in the middle of the circle: bars to the left pull, to the right push."""
     import plotly.graph_objects as go
 
     rows = [0.2, -0.05, -0.3]
     traces: list[Any] = [
         go.Scatter(
-            x=[0.08, round(0.08 + BAR * abs(weight), 3)],
+            x=[ZERO, round(ZERO + BAR * weight, 3)],
             y=[y, y],
             mode="lines",
             showlegend=False,
@@ -67,13 +68,19 @@ def weights(slope: Tensor) -> list[Any]:
         )
         for c, (y, weight) in enumerate(zip(rows, slope[0].tolist()))
     ]
+    axis = {"color": style.TEXT, "width": 1}
+    traces.append(
+        go.Scatter(
+            x=[ZERO] * 2, y=[0.3, -0.4], mode="lines", showlegend=False, hoverinfo="skip", line=axis, opacity=0.4
+        )
+    )
     said = [
         "∂L/∂S(x, c)",
         *(f"{name} {round(weight, 2) + 0.0:+.2f}" for name, weight in zip(CLASSES, slope[0].tolist())),
     ]
     traces.append(
         go.Scatter(
-            x=[-0.55] * 4,
+            x=[-0.7] * 4,
             y=[0.4, *(y - 0.015 for y in rows)],
             text=said,
             mode="text",

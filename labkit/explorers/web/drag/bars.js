@@ -22,3 +22,24 @@ export function drawBars(svg, bars, { top, width }) {
     shape(svg, "text", { x: right + 8, y: y + 12 }, value.toFixed(3));
   });
 }
+
+export const signedBarsHeight = (count) => barsHeight(count) + 18;
+
+/** Signed values as bars that leave zero in their direction. bars: [name, value, class]; the axis ends at ±most. */
+export function drawSignedBars(svg, bars, { top, width, most, low, high }) {
+  const left = Math.min(140, 0.3 * width), right = width - 64, end = top + bars.length * ROW;
+  const across = (v) => left + ((Math.max(-most, Math.min(most, v)) + most) / (2 * most)) * (right - left);
+  for (const tick of [-most, 0, most]) {
+    shape(svg, "line", { x1: across(tick), x2: across(tick), y1: top, y2: end, class: tick ? "grid" : "axis" });
+    shape(svg, "text", { x: across(tick), y: end + 15, "text-anchor": "middle", class: "tick" }, String(tick).replace("-", "−"));
+  }
+  shape(svg, "text", { x: left, y: end + 33, class: "tick" }, low);
+  shape(svg, "text", { x: right, y: end + 33, "text-anchor": "end", class: "tick" }, high);
+  bars.forEach(([name, value, kind], row) => {
+    const y = top + row * ROW + 4, from = Math.min(across(0), across(value)), wide = Math.abs(across(value) - across(0));
+    shape(svg, "text", { x: left - 8, y: y + 12, "text-anchor": "end" }, name);
+    shape(svg, "rect", { x: from, y, width: wide, height: ROW - 8, class: `bar ${kind}` });
+    const said = value.toFixed(3).replace(/^-(0\.0+)$/, "$1").replace("-", "−");
+    shape(svg, "text", { x: right + 8, y: y + 12 }, said);
+  });
+}

@@ -4,8 +4,9 @@ import { circle } from "./circle.js";
 import { maximum } from "./maximum.js";
 import { mix } from "./mix.js";
 import { order } from "./order.js";
+import { proxies } from "./proxies.js";
 import { strip } from "./strip.js";
 
-const KINDS = { circle, maximum, mix, order, strip };
+const KINDS = { circle, maximum, mix, order, proxies, strip };
 
 mountAll("labkit-drags", ({ model, el }) => KINDS[model.get("kind")]({ model, el }));

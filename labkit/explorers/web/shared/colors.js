@@ -3,6 +3,7 @@
 export const GREY = "#8a8a8a";
 export const SAME = "#0072B2";
 export const OTHER = "#D55E00";
+const THIRD = "#009E73";
 const ON_DARK = { "#0072B2": "#3d9be0", "#D55E00": "#f0803c" }; // the two darkest of the set
 
 /** Red, green, blue and opacity of a computed colour, or of #rrggbb. */
@@ -41,7 +42,7 @@ export function paintRoot(root, before) {
   if (before?.text === text && before.page === page) return before;
   const mixed = (share) => `color-mix(in srgb, ${text} ${share}%, ${page})`, accent = dark ? "#6cb4ff" : "#0059b3";
   const colors = { text, page, soft: mixed(72), line: mixed(30), tint: mixed(16), accent };
-  Object.assign(colors, { same: readableOn(dark, SAME), other: readableOn(dark, OTHER) });
+  Object.assign(colors, { same: readableOn(dark, SAME), other: readableOn(dark, OTHER), third: THIRD });
   for (const [name, color] of Object.entries(colors)) root.style.setProperty(`--${name}`, color);
   root.dataset.theme = dark ? "dark" : "light";
   return { text, page, dark, accent };
