@@ -3,6 +3,7 @@
 import nbformat
 
 from labkit.book import build_book
+from labkit.book.build import card
 from labkit.book.page import page
 from labkit.lessons.markdown import markdown
 
@@ -34,3 +35,26 @@ def test_hidden_code_is_folded():
     made = page(notebook)
     assert made.count("<details>") == 1
     assert made.index("answer") < made.index("</details>") < made.index("seen")
+
+
+def test_a_lesson_in_the_index_has_its_number_its_first_sentence_and_its_first_picture(tmp_path):
+    outputs = [
+        nbformat.v4.new_output("stream", text="no picture"),
+        nbformat.v4.new_output("display_data", {"text/html": '<img alt="a" src="data:image/png;base64,AAAA">'}),
+    ]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1", outputs=outputs)])
+    nbformat.write(notebook, tmp_path / "01_small.ipynb")
+    body = markdown("# 1. Small & short\n\n**One claim. And more.**")
+    made = card(tmp_path / "01_small.ipynb", "1. Small & short", body)
+    assert 'href="01_small.html"' in made
+    assert '<img alt="" src="data:image/png;base64,AAAA">' in made
+    assert "<b>1. Small &amp; short</b><span>One claim.</span>" in made
+    assert "<img" not in card(tmp_path / "02_none.ipynb", "2. None", body)
+
+
+def test_the_glossary_is_a_page_of_the_book(tmp_path):
+    (tmp_path / "GLOSSARY.md").write_text("# Glossary\n\n| a | b |\n|---|---|\n| proxy | stands for a class |\n")
+    assert build_book(tmp_path, tmp_path / "book") == 0
+    assert "stands for a class" in (tmp_path / "book" / "glossary.html").read_text(encoding="utf-8")
+    assert 'href="glossary.html"' in (tmp_path / "book" / "index.html").read_text(encoding="utf-8")
+    assert 'href="glossary.html"' in markdown("[glossary](GLOSSARY.md)")

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from labkit.book.notebooks import execute, in_short, lesson_sources
-from labkit.book.page import page, title_of
+from labkit.book.page import output, page, title_of
 from labkit.explorers.playground import playground_page
 from labkit.lessons.markdown import markdown
 
@@ -41,7 +41,7 @@ def build_book(lessons: Path, target: Path, names: list[str] | None = None) -> i
         title, body = pages[stem]
         way = navigation(before, after)
         (target / f"{stem}.html").write_text(document(title, f"{way}{body}{way}"), encoding="utf-8")
-    cards = "".join(card(stem, title, body) for stem, (title, body) in pages.items())
+    cards = "".join(card(lessons / f"{stem}.ipynb", title, body) for stem, (title, body) in pages.items())
     (target / "playground.html").write_text(playground_page(back="index.html"), encoding="utf-8")
     more = '<p><a href="playground.html">The playground</a>: draw a loss and watch a network learn with it.</p>'
     if (lessons / "GLOSSARY.md").exists():
@@ -58,13 +58,26 @@ def build_book(lessons: Path, target: Path, names: list[str] | None = None) -> i
     return failures
 
 
-def card(stem: str, title: str, body: str) -> str:
+def card(notebook: Path, title: str, body: str) -> str:
     """A lesson in the index: its title with its number, its first sentence, and the first still picture it has."""
     claim = re.search(r"<p>(.*?)</p>", body, re.DOTALL)
     line = re.split(r"(?<=[.!?]) ", re.sub(r"<[^>]+>", "", claim[1]).strip(), maxsplit=1)[0] if claim else ""
-    image = re.search(r'<img [^>]*src="(data:image/[^"]+)"', body)
-    shown = f'<img alt="" src="{image[1]}">' if image else ""
-    return f'<a class="card" href="{stem}.html">{shown}<b>{html.escape(title)}</b><span>{line}</span></a>'
+    image = still_picture(notebook)
+    shown = f'<img alt="" src="{image}">' if image else ""
+    return f'<a class="card" href="{notebook.stem}.html">{shown}<b>{html.escape(title)}</b><span>{line}</span></a>'
+
+
+def still_picture(notebook: Path) -> str | None:
+    """The first picture of an executed notebook, as a data: address; the book's pages draw theirs in the browser."""
+    import nbformat
+
+    if not notebook.exists():
+        return None
+    for cell in nbformat.read(notebook, as_version=4).cells:
+        for found in cell.get("outputs", []):
+            if image := re.search(r'<img [^>]*src="(data:image/png;base64,[\w+/=]+)"', output(found)):
+                return image[1]
+    return None
 
 
 def navigation(before: str | None, after: str | None) -> str:
