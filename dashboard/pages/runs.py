@@ -106,13 +106,14 @@ def choose_filters(runs: list[Run], notes: dict[str, Notes], words: str) -> Filt
 
 
 def show_table(runs: list[Run], columns: list[str], notes: dict[str, Notes]) -> list[int]:
-    """The table; returns the rows that are ticked."""
+    """The table; returns the rows that are ticked. Ticks belong to rows: another list is another table, without any."""
+    listed = hash(tuple(str(run.path) for run in runs))
     event: Any = st.dataframe(
         columns_of(runs, columns, notes),
         hide_index=True,
         height=min(520, 38 + 35 * len(runs)),
         column_config=looks(columns),
-        key="table",
+        key=f"table {listed}",
         on_select="rerun",
         selection_mode="multi-row",
         alt=f"{len(runs)} runs with {', '.join(columns)}.",
@@ -190,12 +191,16 @@ def offer_deleting(ticked: list[Run]) -> None:
 @st.dialog("Delete for good?")
 def ask(runs: list[Run]) -> None:
     """Names what would go, and deletes it if that is wished."""
-    names = [as_text(run.id) for run in runs[:MOST_NAMED]]
+    names = [as_text(str(run)) for run in runs[:MOST_NAMED]]
     st.markdown("\n".join(f"- {name}" for name in names))
     if len(runs) > MOST_NAMED:
         st.markdown(f"and {len(runs) - MOST_NAMED:,} more")
-    st.caption("Their folders go with all they hold: weights, embeddings, notes. Nothing brings them back.")
-    if st.button(f"Delete {len(runs)}", type="primary", icon=":material/delete:"):
+    st.caption("All that was kept goes with it: weights, embeddings, notes. Nothing brings it back.")
+    with st.container(horizontal=True):
+        if st.button("Cancel"):
+            st.rerun()
+        agreed = st.button(f"Delete {len(runs)} for good", icon=":material/delete_forever:")
+    if agreed:
         try:
             for run in runs:
                 delete_run(run)

@@ -36,7 +36,7 @@ FACTS: dict[str, Callable[[Run], Any]] = {
 }
 WRITTEN = ("tags", "note")
 COLUMNS = ("name", "preset", *METRICS, *(name for name in FACTS if name not in ("name", "preset")), *WRITTEN)
-FIRST = ["name", "preset", "R@1", "MAP@R", "status", "started", "device", "tags"]
+FIRST = ["name", "preset", "R@1", "MAP@R", "status", "started", "tags"]
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def looks(columns: list[str]) -> dict[str, Any]:
     """How columns are shown."""
     config: dict[str, Any] = {
         LABELS[page]: st.column_config.LinkColumn(
-            LABELS[page], width=86, display_text=f":material/{icon}:", help=f"{LABELS[page]} of this run, in a new tab"
+            LABELS[page], width=70, display_text=f":material/{icon}:", help=f"{LABELS[page]} of this run, in a new tab"
         )
         for page, icon in ICONS.items()
     }
@@ -130,6 +130,6 @@ def looks(columns: list[str]) -> dict[str, Any]:
         if name in METRICS:
             unit = " (%)" if is_share(name) else ""
             config[name] = st.column_config.NumberColumn(f"test {name}{unit}", format="%.1f" if unit else "%.3f")
-    wide = {"name": 300, "note": 260, "settings": 240}
+    wide = {"name": 220, "note": 260, "settings": 240}
     config |= {name: st.column_config.TextColumn(name, width=wide[name]) for name in columns if name in wide}
     return config

@@ -14,13 +14,15 @@ SECONDS = 600  # for one cell
 
 
 def lesson_sources(folder: Path, names: list[str]) -> list[Path] | None:
-    """Every source in the folder, or only the named ones; None, with a message, where a name fits none."""
-    sources = sorted(path for path in folder.glob("*.py") if not names or path.stem in names or path.name in names)
-    unknown = set(names) - {path.stem for path in sources} - {path.name for path in sources}
+    """Every source in the folder, or only the named ones, by number or name; None, with a message, if one fits none."""
+    every = sorted(folder.glob("*.py"))
+    known = {name: path for path in every for name in (path.stem[:2], path.stem, path.name)}
+    unknown = sorted(name for name in names if name.zfill(2) not in known)
     if unknown:
-        print(f"labkit: no such lesson: {', '.join(sorted(unknown))}", file=sys.stderr)
+        there = ", ".join(path.stem for path in every)
+        print(f"labkit: no such lesson: {', '.join(unknown)}; there are: {there}", file=sys.stderr)
         return None
-    return sources
+    return sorted({known[name.zfill(2)] for name in names}) if names else every
 
 
 def build_all(folder: Path, names: list[str]) -> int:

@@ -12,7 +12,7 @@ HELP = "write the lessons as HTML pages that need neither network nor Python"
 
 def register(parser: argparse.ArgumentParser) -> None:
     """Which lessons, and where to."""
-    parser.add_argument("names", nargs="*", help="only these lessons (default: all)")
+    parser.add_argument("names", nargs="*", help="only these lessons, by number or name (default: all)")
     parser.add_argument("-o", "--output", default="book", help="folder (default book/)")
     parser.set_defaults(run=run_book)
 

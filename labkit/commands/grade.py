@@ -58,6 +58,8 @@ def run_grade(args: argparse.Namespace) -> int:
     from labkit.grading.submission import find_students
 
     check_limits(args)
+    if args.submissions.suffix.lower() == ".ipynb" and not args.submissions.exists():
+        raise ValueError(f"there is no file {args.submissions}")
     if args.submissions.is_file() and args.submissions.suffix.lower() == ".ipynb":
         return try_own(args)
     if not args.assignment:

@@ -69,4 +69,7 @@ def distributed(loss: nn.Module) -> Distributed:
     Wrap the loss once: `loss = losses.distributed(losses.PNP(variant="Dq"))`; the model stays under plain
     DistributedDataParallel. Processes may hold different numbers of rows. Without torch.distributed it changes nothing.
     """
+    if not isinstance(loss, nn.Module):
+        shown = f"{loss.__name__}, a class: did you forget ()?" if isinstance(loss, type) else repr(loss)
+        raise ValueError(f"loss must be a loss such as losses.SmoothAP(), got {shown}")
     return Distributed(loss)

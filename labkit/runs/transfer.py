@@ -89,7 +89,9 @@ def import_runs(path_zip: Path | str, root: Path | str, *, overwrite: bool = Fal
                     check_contents(folder / run_id)
                 take_places(places, folder)
     except (zipfile.BadZipFile, EOFError, NotImplementedError) as error:
-        raise RunError(f"{path_zip} is not a whole zip file: {error}") from None
+        raise RunError(
+            f"{path_zip} is not a whole zip file of runs, as `runs export` makes it, nor an .npz: {error}"
+        ) from None
     except OSError as error:
         if error.errno != errno.EINVAL:  # a full disk, say
             raise

@@ -73,6 +73,13 @@ def test_the_gradient_is_that_of_the_global_batch(name, two_processes):
         torch.testing.assert_close(found, expected, rtol=1e-6, atol=1e-9)
 
 
+def test_what_is_no_loss_is_refused():
+    with pytest.raises(ValueError, match=r"^loss must be a loss .* SmoothAP, a class: did you forget \(\)"):
+        losses.distributed(losses.SmoothAP)
+    with pytest.raises(ValueError, match="^loss must be a loss .* 'pnp'"):
+        losses.distributed("pnp")
+
+
 def test_in_one_process_it_is_the_loss_itself():
     x, labels = whole_batch()
     loss = losses.distributed(losses.SmoothAP())

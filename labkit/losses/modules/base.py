@@ -40,10 +40,15 @@ class Loss(nn.Module):
             bound.check(name, self.options[name])
 
     def forward(
-        self, embeddings: Tensor, labels: Tensor, *, return_parts: bool = False, indices_tuple: object = None
+        self,
+        embeddings: Tensor,
+        labels: Tensor,
+        *more: object,
+        return_parts: bool = False,
+        indices_tuple: object = None,
     ) -> Result:
         """(B, D), (B,) -> scalar, or with its parts; all else by name."""
-        refuse_mined_pairs(indices_tuple)
+        refuse_mined_pairs(more, indices_tuple)
         return self.function(embeddings, labels, return_parts=return_parts, **self.extras(), **self.options)
 
     def extras(self) -> dict[str, Any]:
@@ -55,8 +60,13 @@ class Loss(nn.Module):
         return ", ".join(f"{name}={value!r}" for name, value in self.options.items())
 
 
-def refuse_mined_pairs(indices_tuple: object) -> None:
+def refuse_mined_pairs(more: tuple[object, ...], indices_tuple: object) -> None:
     """What pytorch-metric-learning's losses take from its miners; passed over in silence, it would be another loss."""
+    if more:
+        raise TypeError(
+            "a loss takes two positional arguments, embeddings and labels; give all else by name. Pairs of a miner "
+            "(indices_tuple) are not taken: labkit's losses use all pairs of the batch"
+        )
     if indices_tuple is not None:
         raise ValueError(
             "indices_tuple: labkit's losses use all pairs of the batch and mine by themselves where their paper does "

@@ -40,13 +40,13 @@ class RecallAtK(Loss):
         self,
         embeddings: Tensor,
         labels: Tensor,
-        *,
+        *more: object,
         return_parts: bool = False,
         indices_tuple: object = None,
         generator: torch.Generator | None = None,
     ) -> Result:
         """(B, D), (B,) -> scalar, or with its parts; generator: source of SiMix's mixing weights."""
-        refuse_mined_pairs(indices_tuple)
+        refuse_mined_pairs(more, indices_tuple)
         return recall_at_k(embeddings, labels, return_parts=return_parts, generator=generator, **self.options)
 
 
