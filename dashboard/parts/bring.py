@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 import streamlit as st
@@ -23,7 +24,8 @@ def labkit(*arguments: str, wait: bool = True) -> subprocess.CompletedProcess[st
     if wait:
         return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     quiet = subprocess.DEVNULL
-    subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True)
+    process = subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True)
+    threading.Thread(target=process.wait, daemon=True).start()  # else it stays a zombie until the server ends
     return None
 
 

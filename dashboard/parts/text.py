@@ -37,9 +37,14 @@ def figure_names(variants: Collection[Variant], longest: int = 36) -> dict[str, 
 
 def distinct(names: dict[str, str]) -> dict[str, str]:
     """A number behind a name that is there already: figures and menus would take equal names for one."""
-    shown = dict(names)
-    for name in names.values():
-        others = [other for other in shown if shown[other] == name]
-        for number, other in enumerate(others[1:], 2):
-            shown[other] = f"{name} ({number})"
+    shown: dict[str, str] = {}
+    taken: set[str] = set()
+    numbers: dict[str, int] = {}
+    for key, name in names.items():
+        found = name
+        while found in taken:
+            numbers[name] = numbers.get(name, 1) + 1
+            found = f"{name} ({numbers[name]})"
+        taken.add(found)
+        shown[key] = found
     return shown

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, is_dataclass
 from functools import cache
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -26,10 +26,14 @@ class Unfit(Exception):
 
 @dataclass(frozen=True)
 class Kind:
-    """What a field may hold, in words, and how it is read; `read` raises Unfit, and tells of wrong parts inside."""
+    """What a field may hold, in words, and how it is read; `read` raises Unfit, and tells of wrong parts inside.
+
+    read_all: reads many values at once, None if it is not plain that all are right: thousands of runs have many.
+    """
 
     words: str
-    read: Callable[[Any, str, list[str]], Any]
+    read: Callable[[Any, list[str]], Any]
+    read_all: Callable[[Collection[Any]], Iterable[Any] | None] = lambda values: None
 
 
 def read_as(kind: type[T], content: object, where: str) -> tuple[T, list[str]]:
@@ -37,26 +41,29 @@ def read_as(kind: type[T], content: object, where: str) -> tuple[T, list[str]]:
     if not isinstance(content, dict):
         return kind(), [f"{where} must hold an object"]
     wrong: list[str] = []
-    return read_fields(kind, content, where, wrong), wrong
+    return read_fields(kind, content, wrong), [f"{where}: {sentence}" for sentence in wrong]
 
 
-def read_fields(kind: type[T], content: dict[str, Any], where: str, wrong: list[str]) -> T:
-    """The fields of a dataclass."""
+def read_fields(kind: type[T], content: dict[str, Any], wrong: list[str]) -> T:
+    """The fields of a dataclass; sentences begin with the name of the field, what it lies in is put before them."""
     found: dict[str, Any] = {}
     for name, inner, is_needed in kinds_of(kind):  # type: ignore[arg-type]  # a class is hashable
         if name in content:
-            read_into(found, name, inner, content[name], f"{where}: {name}", wrong)
+            read_into(found, name, inner, content[name], name, wrong)
         elif is_needed:
-            wrong.append(f"{where}: {name} is missing")
+            wrong.append(f"{name} is missing")
     return kind(**found)
 
 
-def read_into(found: dict[str, Any], name: str, kind: Kind, value: Any, where: str, wrong: list[str]) -> None:
-    """Put a value where it belongs, or tell why not."""
+def read_into(found: dict[str, Any], name: str, kind: Kind, value: Any, called: str, wrong: list[str]) -> None:
+    """Put a value where it belongs, or tell why not; called: its name in what is told."""
+    inside: list[str] = []
     try:
-        found[name] = kind.read(value, where, wrong)
+        found[name] = kind.read(value, inside)
     except Unfit as reason:
-        wrong.append(f"{where} must be {kind.words}, got {reason}")
+        wrong.append(f"{called} must be {kind.words}, got {reason}")
+    if inside:
+        wrong += [f"{called}: {sentence}" for sentence in inside]
 
 
 @cache
@@ -86,34 +93,40 @@ def kind_of(hint: Any) -> Kind:
     if origin in (Union, types.UnionType):
         inner = kind_of(without_none(hint))
         return Kind(
-            f"{inner.words} or null", lambda v, where, wrong: None if v is None else inner.read(v, where, wrong)
+            f"{inner.words} or null",
+            lambda v, wrong: None if v is None else inner.read(v, wrong),
+            inner.read_all,
         )
     if is_dataclass(hint):
-        return Kind("an object", lambda v, where, wrong: read_fields(hint, an_object(v), where, wrong))  # type: ignore[arg-type]
+        return Kind("an object", lambda v, wrong: read_fields(hint, an_object(v), wrong))  # type: ignore[arg-type]
     if origin in (tuple, list):
         inner = kind_of(parts[0])
-        return Kind("a list", lambda v, where, wrong: origin(read_list(inner, v, where, wrong)))
+        return Kind("a list", lambda v, wrong: origin(read_list(inner, v, wrong)))
     if origin is dict and parts[1] is not Any:
         inner = kind_of(parts[1])
-        return Kind("an object", lambda v, where, wrong: read_dict(inner, v, where, wrong))
+        return Kind("an object", lambda v, wrong: read_dict(inner, v, wrong))
     return PLAIN[origin or hint]
 
 
-def read_list(inner: Kind, value: Any, where: str, wrong: list[str]) -> Iterable[Any]:
+def read_list(inner: Kind, value: Any, wrong: list[str]) -> Iterable[Any]:
     """A list of one kind; wrong entries are left out."""
     if not isinstance(value, list | tuple):
         raise Unfit(type_name(value))
     found: dict[str, Any] = {}
     for number, entry in enumerate(value):
-        read_into(found, str(number), inner, entry, f"{where}: {number}", wrong)
+        read_into(found, str(number), inner, entry, str(number), wrong)
     return found.values()
 
 
-def read_dict(inner: Kind, value: Any, where: str, wrong: list[str]) -> dict[str, Any]:
+def read_dict(inner: Kind, value: Any, wrong: list[str]) -> dict[str, Any]:
     """An object whose values are of one kind; wrong ones are left out."""
+    plain = inner.read_all(an_object(value).values())
+    if plain is not None and "".join(value).isascii():
+        return dict(zip(value, plain))
     found: dict[str, Any] = {}
-    for name, entry in an_object(value).items():
-        read_into(found, whole(name), inner, entry, f"{where}: {whole(name)[:40]}", wrong)
+    for name, entry in value.items():
+        name = whole(name)
+        read_into(found, name, inner, entry, name[:40], wrong)
     return found
 
 
@@ -198,10 +211,22 @@ def whole(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
+def plain_texts(values: Collection[Any]) -> Collection[str] | None:
+    """Nothing but texts in ASCII."""
+    return values if set(map(type, values)) <= {str} and "".join(values).isascii() else None
+
+
+def plain_numbers(values: Collection[Any]) -> Iterable[float] | None:
+    """Nothing but numbers of a usual size; a sum with NaN is NaN."""
+    if not set(map(type, values)) <= {int, float} or max(map(abs, values), default=0) >= LARGEST:
+        return None
+    return map(float, values) if math.isfinite(sum(values)) else None
+
+
 PLAIN = {
-    str: Kind("text", lambda value, *_: a_text(value)),
-    int: Kind("a whole number", lambda value, *_: a_whole_number(value)),
-    float: Kind("a number", lambda value, *_: float(a_number(value))),
-    bool: Kind("true or false", lambda value, *_: true_or_false(value)),
-    dict: Kind("an object", lambda value, *_: free_object(value)),
+    str: Kind("text", lambda value, _: a_text(value), plain_texts),
+    int: Kind("a whole number", lambda value, _: a_whole_number(value)),
+    float: Kind("a number", lambda value, _: float(a_number(value)), plain_numbers),
+    bool: Kind("true or false", lambda value, _: true_or_false(value)),
+    dict: Kind("an object", lambda value, _: free_object(value)),
 }

@@ -60,11 +60,13 @@ def read_json(folder: Path, name: str) -> Any:
     """The content of a JSON file of a run, or a RunError that says why there is none."""
     path = run_file(folder, name)
     try:
-        if path.stat().st_size > MAX_JSON:
-            raise RunError(f"{name} is larger than {MAX_JSON // 2**20} MB, so it is not a file labkit wrote")
-        return parse_json(path.read_bytes(), name)
+        with open(path, "rb") as file:
+            if os.fstat(file.fileno()).st_size > MAX_JSON:
+                raise RunError(f"{name} is larger than {MAX_JSON // 2**20} MB, so it is not a file labkit wrote")
+            content = file.read()
     except OSError as error:
         raise RunError(f"{name} cannot be read: {error.strerror}") from None
+    return parse_json(content, name)
 
 
 def parse_json(content: bytes, name: str) -> Any:

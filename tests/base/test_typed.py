@@ -98,3 +98,14 @@ def test_halves_of_characters_become_question_marks():
 def test_only_finite_numbers_are_numbers(value, number):
     assert finite(value) == number
     assert finite(float("nan")) is None
+
+
+@pytest.mark.parametrize("wrong", [10**400, -(2**63) - 1, 1e999, float("nan"), True, "1", []])
+def test_a_wrong_number_among_many_is_left_out_and_named_and_the_others_are_floats(wrong):
+    values = {"count": 13, "share": 0.5, "negative": -2}
+    assert read_as(Whole, GOOD | {"values": values}, "f") == (Whole("a", 1, values=values), [])
+    found, sentences = read_as(Whole, GOOD | {"values": values | {"bad": wrong}}, "f")
+    assert found.values == values
+    assert all(type(value) is float for value in found.values.values())
+    assert len(sentences) == 1
+    assert sentences[0].startswith("f: values: bad must be a number or null, got ")
