@@ -57,3 +57,10 @@ def test_two_passes_keep_less_and_are_drawn():
     fig = figures.memory(measured, 8)
     assert [trace.name for trace in fig.data] == ["one pass", "two passes, 8 at a time", "loss alone"]
     small_multiples([fig])
+
+
+def test_memory_over_time_is_drawn_as_steps_for_each_way():
+    fig = figures.memory_over_time({"one pass": [0, 1, 2, 0], "two passes": [0, 1, 0, 1, 0]})
+    assert [list(trace.y) for trace in fig.data] == [[0, 1, 2, 0], [0, 1, 0, 1, 0]]
+    assert {trace.line.shape for trace in fig.data} == {"hv"}
+    assert "MB" in fig.layout.yaxis.title.text

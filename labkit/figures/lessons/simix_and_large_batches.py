@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -111,3 +111,20 @@ def memory(measured: Mapping[str, Mapping[int, float]], micro_batch: int) -> go.
     fig.update_xaxes(type="log", tickvals=sizes, ticktext=[str(size) for size in sizes])
     fig.update_yaxes(type="log", dtick=1)
     return fig
+
+
+def memory_over_time(kept: Mapping[str, Sequence[float]]) -> go.Figure:
+    """Megabytes that wait for the backward pass, from one change to the next, for each way to make a step."""
+    import plotly.graph_objects as go
+
+    traces = [
+        go.Scatter(
+            x=list(range(len(values))),
+            y=[round(value, 3) for value in values],
+            mode="lines",
+            name=name,
+            line=style.line(number) | {"shape": "hv"},
+        )
+        for number, (name, values) in enumerate(kept.items())
+    ]
+    return style.figure(*traces, x="tensors put aside or let go so far", y="kept for backward (MB)")
