@@ -111,7 +111,7 @@ def plain_table(rows: Sequence[Total]) -> tuple[list[str], list[list[str]]]:
     header = ["student", "assignment", "points", "of", "code", "written", "days_late", "kept"]
     lines = [
         [
-            row.student,
+            harmless(row.student),
             row.assignment,
             f"{row.points:g}",
             str(load(row.assignment).points),
@@ -127,7 +127,7 @@ def plain_table(rows: Sequence[Total]) -> tuple[list[str], list[list[str]]]:
 
 def empty_roster(form: str, rows: Sequence[Total]) -> tuple[list[str], list[list[str]]]:
     """A table of the students who handed in, where there is none of the platform's own."""
-    students = sorted({row.student for row in rows})
+    students = sorted({harmless(row.student) for row in rows})
     if form == "canvas":
         points = [[POINTS, "", "", "", ""]]
         return list(CANVAS), points + [[student, "", "", student, ""] for student in students]
@@ -182,22 +182,22 @@ def put(rows: Sequence[Total], header: list[str], lines: list[list[str]], keys: 
     """Write marks into the lines of their students, found by any of the columns; returns who is in none."""
     known: dict[str, list[str]] = {}
     for key in reversed([key for key in keys if key in header]):  # the first key counts most
-        known |= {line[header.index(key)].strip(): line for line in lines if line[header.index(key)].strip()}
+        known |= {harmless(line[header.index(key)].strip()): line for line in lines if line[header.index(key)].strip()}
     unknown = []
     for row in rows:
-        line = known.get(row.student)
+        line = known.get(harmless(row.student))
         if line is None:
             unknown.append(row.student)
             continue
         for column, text in cells(row).items():
             if column in header:
-                line[header.index(column)] = text
+                line[header.index(column)] = harmless(text)
     return sorted(set(unknown))
 
 
 def write_table(path: Path, header: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
-    """As CSV; nothing in it runs in a spreadsheet."""
+    """As CSV, cell for cell: what we add is harmless already, and what the platform wrote (" Points", -5) stays."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerows([harmless(cell) for cell in line] for line in (header, *lines))
+    writer.writerows((header, *lines))
     write_bytes(path, text.getvalue().encode("utf-8", "replace"))

@@ -109,15 +109,15 @@ def test_canvas_gets_its_own_gradebook_back(course, capsys):
     roster.write_text(
         "\ufeffStudent,ID,SIS User ID,SIS Login ID,Section,Other (7),1_metrics (4711),Final Score\n"
         "    Points Possible,,,,,10,30,(read only)\n"
-        '"Lovelace, Ada",1001,s1,ada,Group 1,5,,\n"Max, M",1002,s2,max,Group 1,,,\n"None, N",1003,s3,none,Group 2,,,\n',
+        '"Lovelace, Ada",1001,s1,ada,Group 1,-5,,\n"Max, M",1002,s2,max,Group 1,,,\n"None, N",1003,s3,none,G 2,,,\n',
         encoding="utf-8",
     )
     out = course / "out.csv"
     assert main(["course", "export", "canvas", str(course), "--roster", str(roster), "-o", str(out)]) == 0
     assert out.read_text(encoding="utf-8").splitlines()[0] == roster.read_text(encoding="utf-8-sig").splitlines()[0]
     points, ada, absent, none = table(out)
-    assert (points["Student"].strip(), points["1_metrics (4711)"]) == ("Points Possible", "30")
-    assert [ada[key] for key in ("Student", "ID", "Other (7)")] == ["Lovelace, Ada", "1001", "5"]
+    assert (points["Student"], points["1_metrics (4711)"]) == ("    Points Possible", "30")
+    assert [ada[key] for key in ("Student", "ID", "Other (7)")] == ["Lovelace, Ada", "1001", "-5"]
     assert ada["1_metrics (4711)"] == "24"
     assert absent["1_metrics (4711)"] == "9"
     assert none["1_metrics (4711)"] == ""
@@ -125,7 +125,12 @@ def test_canvas_gets_its_own_gradebook_back(course, capsys):
     assert main(["course", "export", "canvas", str(course)]) == 0  # without a roster: the required columns
     first, *rows = table(course / "marks-canvas.csv")
     assert list(first) == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", NAME]
-    assert {row["SIS Login ID"]: row[NAME] for row in rows}["ada"] == "24"
+    assert {row["SIS Login ID"]: row[NAME] for row in rows} == {
+        "ada": "24",
+        "max": "9",
+        "bob@uni.edu": "4.75",
+        "'=eve": "0",
+    }
     roster.write_text("Name,Points\nada,3\n")
     assert main(["course", "export", "canvas", str(course), "--roster", str(roster)]) == 2
     assert "not a gradebook of Canvas" in capsys.readouterr().err
