@@ -12,9 +12,10 @@ pytestmark = pytest.mark.browser
 def test_search_lives_in_the_address_and_cards_open(page, dashboard):
     page.goto(f"{dashboard}/losses?find=mpa-ap")
     page.get_by_text("Showing 1 of").wait_for()
-    page.locator("summary").first.click()
-    page.locator("details .katex").first.wait_for()  # the equation is typeset
-    page.locator("details").get_by_text("Released code:").wait_for()
+    card = page.locator("details").filter(has_text="MPA-AP")
+    card.locator("summary").first.click()
+    card.locator(".katex").first.wait_for()  # the equation is typeset
+    card.get_by_text("Released code:").first.wait_for()
 
 
 def test_a_search_changes_the_address(page, dashboard):
@@ -23,7 +24,7 @@ def test_a_search_changes_the_address(page, dashboard):
     page.get_by_label("Find a loss").fill("smooth")
     page.get_by_label("Find a loss").press("Enter")
     page.wait_for_url("**find=smooth**")
-    page.get_by_text("Smooth-AP").first.wait_for()
+    page.locator("summary", has_text="Smooth-AP").first.wait_for()
 
 
 def test_no_equation_fails_to_typeset(page, dashboard):
