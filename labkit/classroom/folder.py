@@ -40,6 +40,11 @@ def masters(names: Sequence[str] = ()) -> list[Path]:
 
 def write_versions(folder: Path, kinds: Sequence[str], names: Sequence[str] = ()) -> Iterator[Path]:
     """Write FOLDER/student/NAME.ipynb and the like; yields each file written."""
+    if is_course(folder):
+        raise ValueError(
+            f"{folder} is a course, and its notebooks are in release/: `python -m labkit course init "
+            f"{shlex.quote(str(folder))} --update` writes them anew; or name another folder"
+        )
     for master in masters(names):
         for kind in kinds:
             yield write(master, kind, folder / FOLDERS[kind] / f"{master.stem}.ipynb")

@@ -55,7 +55,7 @@ def run_grade(args: argparse.Namespace) -> int:
     from labkit.assignments.private import PRIVATE
     from labkit.grading.batch import grade_all
     from labkit.grading.sandbox import Limits, problem
-    from labkit.grading.submission import find_students
+    from labkit.grading.submission import find_students, private_function
 
     check_limits(args)
     if args.submissions.suffix.lower() == ".ipynb" and not args.submissions.exists():
@@ -66,6 +66,11 @@ def run_grade(args: argparse.Namespace) -> int:
         raise ValueError("--assignment is needed: which assignment do these hand-ins belong to?")
     assignment, seed_of = course_variant(load(args.assignment), args.key or args.submissions.parent / PRIVATE, args.key)
     students = find_students(args.submissions)
+    if seed_of is None and (function := private_function(students, assignment)):
+        raise ValueError(
+            f"these hand-ins come from a private course (function {plain(function)}): give its key with --key FILE, or "
+            f"put {PRIVATE} back into {args.submissions.resolve().parent}"
+        )
     if not args.no_sandbox and (why := problem()):
         tell(f"this system offers no sandbox: {why}")
         tell("answers would run with your rights. On a machine that holds nothing of worth, --no-sandbox goes on.")

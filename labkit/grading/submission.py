@@ -17,6 +17,7 @@ from labkit.base.errors import LabkitError
 from labkit.grading import reader
 
 SECONDS = 60.0  # on the clock, to read one hand-in on a busy machine; the reader limits its own CPU time
+MOST_ASKED = 20  # hand-ins that are asked where they come from
 KILLED = "reading it took too much time or memory"
 
 
@@ -72,6 +73,22 @@ def read(student: str, path: Path, assignment: Assignment, seconds: float = SECO
     content = json.loads(done.stdout)
     when = handed_in(path, content["file"]) if content.get("answers") else ""
     return Submission(student, **{**content, "handed_in": when, "remarks": tuple(content["remarks"])})
+
+
+def private_function(students: dict[str, Path], assignment: Assignment) -> str:
+    """A function's name in the private course that most of the first hand-ins say they come from, or "".
+
+    Most, because a notebook's word about itself can be changed: one student cannot stop the grading of the others.
+    """
+    first = list(students.items())[:MOST_ASKED]
+    names = []
+    for student, path in first:
+        try:
+            twists = read(student, path, assignment).about.get("twists")
+            names += [str(called) for called, _ in list(twists.values())[:1]] if twists else []
+        except (LabkitError, ValueError, TypeError, AttributeError):  # grading tells what is wrong with it
+            continue
+    return names[0][:80] if 2 * len(names) > len(first) else ""
 
 
 def handed_in(path: Path, file: str) -> str:

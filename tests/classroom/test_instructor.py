@@ -17,7 +17,7 @@ from labkit.classroom.collect import collect
 from labkit.classroom.deadlines import Deadlines, days_late, factors, read_deadlines
 from labkit.classroom.folder import MASTERS, write
 from labkit.classroom.summary import summarise
-from labkit.grading.submission import read
+from labkit.grading.submission import private_function, read
 
 NAME = "1_metrics"
 MARKS = [(q.name, q.points) for q in load(NAME).questions]
@@ -265,9 +265,20 @@ def test_a_private_course_is_graded_with_its_key(tmp_path, monkeypatch, capsys):
     assert "variants of the private course" in capsys.readouterr().out
     scores = {row["student"]: row["score"] for row in table(tmp_path / "out" / "grades.csv")}
     assert scores == {"own": "24", "copy": "6"}  # only pairs of losses are no numbers
+    solved = (course / "solutions" / f"{NAME}.ipynb").read_bytes()
+    assert main(["course", "release", str(course)]) == 2
+    assert "init" in capsys.readouterr().err
+    assert (course / "solutions" / f"{NAME}.ipynb").read_bytes() == solved
+    assert not (course / "student").exists()
     (course / "private.json").write_text("{}")
     assert main(["grade", str(course / "submitted"), "--assignment", "1"]) == 2
     assert "is not the key" in capsys.readouterr().err
+    (course / "private.json").unlink()
+    (course / "submitted" / "copy.ipynb").unlink()
+    assert main(["grade", str(course / "submitted"), "--assignment", "1"]) == 2
+    assert "private course (function " in capsys.readouterr().err
+    students = {"own": course / "submitted" / "own.ipynb", "public": tmp_path / "public.ipynb"}
+    assert not private_function(students, load(NAME))  # one of two: nobody stops the others
     (tmp_path / "open" / "source").mkdir(parents=True)
     (tmp_path / "open" / "nbgrader_config.py").write_text("# labkit course init\n")
     assert main(["course", "init", str(tmp_path / "open"), "--private"]) == 2
