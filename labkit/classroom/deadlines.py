@@ -10,6 +10,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from labkit.assignments import NAMES
+
 
 @dataclass(frozen=True)
 class Deadlines:
@@ -56,6 +58,26 @@ def moment(path: Path, value: Any) -> datetime:
     if not isinstance(value, datetime):
         raise ValueError(f"{path}: a time looks like 2026-11-23T23:59:00+01:00; got {value!r}")
     return value if value.tzinfo else value.replace(tzinfo=UTC)
+
+
+def doubts(rules: Deadlines, times: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """Names in the settings that nobody has, and dates that look like those of copies; times: by student."""
+    found = []
+    if names := {*rules.deadline, *rules.handed_in} - set(NAMES):
+        found.append(f"deadlines.toml: no assignment {', '.join(sorted(names))}; there are {', '.join(NAMES)}")
+    named = {*rules.more_days, *(student for group in rules.handed_in.values() for student in group)}
+    if students := named - times.keys():
+        found.append(f"deadlines.toml: no hand-in of {', '.join(sorted(students))}; are the names right?")
+    for name, due in rules.deadline.items():
+        said = rules.handed_in.get(name, {})
+        texts = [mine[name] for student, mine in times.items() if mine.get(name) and student not in said]
+        dates = [datetime.fromisoformat(text) for text in texts]
+        if len(dates) > 1 and min(dates) > due and max(dates) - min(dates) < timedelta(minutes=1):
+            found.append(
+                f"{name}: all {len(dates)} notebooks are of one minute, after the deadline. Copies and zip_collect "
+                f"give new dates; [handed_in.{name}] in deadlines.toml takes the true ones"
+            )
+    return found
 
 
 def days_late(rules: Deadlines, assignment: str, student: str, file_time: str) -> int:

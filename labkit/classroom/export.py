@@ -18,7 +18,7 @@ from typing import Any
 
 from labkit.assignments import load
 from labkit.base.files import write_bytes
-from labkit.classroom.deadlines import Deadlines, factors
+from labkit.classroom.deadlines import Deadlines, doubts, factors
 from labkit.grading.report import harmless
 
 CANVAS = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
@@ -39,11 +39,18 @@ class Total:
     days_late: int
     kept: float
     hints: str
+    unmarked: int = 0  # texts that wait for a person
+    handed_in: str = ""
 
     @property
     def points(self) -> float:
         """Points for code and text, less what lateness takes."""
         return round((self.code + (self.written or 0.0)) * self.kept, 2)
+
+    @property
+    def shown(self) -> str:
+        """The points as tables hold them: nothing while texts wait, because a sum without them looks final."""
+        return "" if self.unmarked else f"{self.points:g}"
 
 
 def read_results(path: Path) -> dict[str, Any]:
@@ -76,34 +83,57 @@ def totals(course: Path, rules: Deadlines) -> list[Total]:
             hints = "; ".join(f"{mark['question']}: {mark['hint']}" for mark in row["marks"] if mark.get("hint"))
             student = row["student"]
             days, share = kept[student][name]
-            found.append(Total(student, name, row["score"], texts.get((student, name)), days, share, hints))
+            written, unmarked = texts.get((student, name), (None, 0))
+            when = times[student][name]
+            found.append(Total(student, name, row["score"], written, days, share, hints, unmarked, when))
     return found
 
 
-def written_marks(course: Path) -> dict[tuple[str, str], float]:
-    """Points for texts by student and assignment, as the gradebook has them."""
+def written_marks(course: Path) -> dict[tuple[str, str], tuple[float | None, int]]:
+    """Points for texts by student and assignment, as the gradebook has them, and how many wait for a person."""
     if not (course / "gradebook.db").is_file():
         return {}
     from nbgrader.api import Gradebook
 
-    found = {}
+    found: dict[tuple[str, str], tuple[float | None, int]] = {}
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as book:
         for assignment in book.assignments:
             for submission in assignment.submissions:
-                found[submission.student.id, assignment.name] = float(submission.written_score)
+                grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
+                left = sum(grade.needs_manual_grade and grade.cell_type == "markdown" for grade in grades)
+                points = None if left else float(submission.written_score)
+                found[submission.student.id, assignment.name] = points, left
     return found
 
 
 def export(
     course: Path, form: str, rules: Deadlines, target: Path, roster: Path | None = None, only: str = ""
 ) -> list[str]:
-    """Write all marks, or those of one assignment; returns the students that the roster does not know."""
-    rows = [row for row in totals(course, rules) if only in ("", row.assignment)]
+    """Write all marks, or those of one assignment; returns what an instructor should know about the table."""
+    every = totals(course, rules)
+    times: dict[str, dict[str, str]] = {}
+    for row in every:
+        times.setdefault(row.student, {})[row.assignment] = row.handed_in
+    rows = [row for row in every if only in ("", row.assignment)]
+    remarks = doubts(rules, times) + missing_texts(rows)
     if form == "csv":
         write_table(target, *plain_table(rows))
-        return []
+        return remarks
     header, lines = read_roster(roster) if roster else empty_roster(form, rows)
-    return fill_canvas(rows, header, lines, target) if form == "canvas" else fill_moodle(rows, header, lines, target)
+    unknown = (fill_canvas if form == "canvas" else fill_moodle)(rows, header, lines, target)
+    return remarks + ([f"not in the roster, so not in the table: {', '.join(unknown)}"] if unknown else [])
+
+
+def missing_texts(rows: Sequence[Total]) -> list[str]:
+    """Which points are not all there."""
+    found = []
+    if waiting := [row.unmarked for row in rows if row.unmarked]:
+        found.append(
+            f"texts that are not marked yet: {sum(waiting)}, in {len(waiting)} hand-ins whose points are left empty"
+        )
+    if alone := sum(row.written is None and not row.unmarked and bool(load(row.assignment).written) for row in rows):
+        found.append(f"texts of {alone} hand-ins are not in the gradebook: their points are those of code alone")
+    return found
 
 
 def plain_table(rows: Sequence[Total]) -> tuple[list[str], list[list[str]]]:
@@ -113,7 +143,7 @@ def plain_table(rows: Sequence[Total]) -> tuple[list[str], list[list[str]]]:
         [
             harmless(row.student),
             row.assignment,
-            f"{row.points:g}",
+            row.shown,
             str(load(row.assignment).points),
             f"{row.code:g}",
             "" if row.written is None else f"{row.written:g}",
@@ -155,7 +185,7 @@ def fill_canvas(rows: Sequence[Total], header: list[str], lines: list[list[str]]
         if line[header.index("Student")].strip() == POINTS.strip():
             for name, column in names.items():
                 line[header.index(column)] = str(load(name).points)
-    unknown = put(rows, header, lines, CANVAS_KEYS, lambda row: {names[row.assignment]: f"{row.points:g}"})
+    unknown = put(rows, header, lines, CANVAS_KEYS, lambda row: {names[row.assignment]: row.shown})
     write_table(target, header, lines)
     return unknown
 
@@ -167,13 +197,13 @@ def fill_moodle(rows: Sequence[Total], header: list[str], lines: list[list[str]]
         if len(assignments) > 1:
             raise ValueError("a grading worksheet of Moodle is for one assignment: name it with --assignment")
         unknown = put(
-            rows, header, lines, MOODLE_KEYS, lambda row: {"Grade": f"{row.points:g}", "Feedback comments": row.hints}
+            rows, header, lines, MOODLE_KEYS, lambda row: {"Grade": row.shown, "Feedback comments": row.hints}
         )
     else:
         header += [name for name in assignments if name not in header]
         for line in lines:
             line += [""] * (len(header) - len(line))
-        unknown = put(rows, header, lines, MOODLE_KEYS, lambda row: {row.assignment: f"{row.points:g}"})
+        unknown = put(rows, header, lines, MOODLE_KEYS, lambda row: {row.assignment: row.shown})
     write_table(target, header, lines)
     return unknown
 

@@ -131,9 +131,8 @@ def export_marks(args: argparse.Namespace) -> int:
     target = args.output or args.folder / f"marks-{args.form}.csv"
     only = load(args.assignment).name if args.assignment else ""
     rules = read_deadlines(args.folder / "deadlines.toml")
-    unknown = export(args.folder, args.form, rules, target, args.roster, only)
-    if unknown:
-        tell(f"not in the roster, so not in the table: {', '.join(unknown)}")
+    for remark in export(args.folder, args.form, rules, target, args.roster, only):
+        tell(remark)
     say(f"marks are in {target}")
     return 0
 

@@ -14,7 +14,7 @@ from labkit.__main__ import main
 from labkit.assignments import load
 from labkit.classroom import folder
 from labkit.classroom.collect import collect
-from labkit.classroom.deadlines import Deadlines, days_late, factors, read_deadlines
+from labkit.classroom.deadlines import Deadlines, days_late, doubts, factors, read_deadlines
 from labkit.classroom.folder import MASTERS, write
 from labkit.classroom.summary import summarise
 from labkit.grading.submission import private_function, read
@@ -101,6 +101,45 @@ def test_plain_csv_holds_everything(course):
         **{"code": "19", "written": "", "days_late": "4", "kept": "0.25"},
     }
     assert "'=eve" in rows  # no formula
+
+
+def test_points_stay_empty_while_texts_wait(course, capsys, monkeypatch):
+    from nbgrader.api import Gradebook
+
+    monkeypatch.setenv("PATH", folder.lab_environment()["PATH"])  # nbgrader asks alembic for a new gradebook
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as book:
+        book.add_assignment(NAME)
+        book.add_notebook(NAME, NAME)
+        book.add_grade_cell("text", NAME, NAME, max_score=6, cell_type="markdown")
+        book.add_grade_cell("code", NAME, NAME, max_score=6, cell_type="code")  # these wait for nobody
+        for student in ("ada", "max"):
+            book.add_student(student)
+            book.add_submission(NAME, student)
+        grade = book.find_grade("text", NAME, NAME, "ada")
+        grade.manual_score, grade.needs_manual_grade = 5, False
+        book.db.commit()
+    assert main(["course", "export", "csv", str(course)]) == 0
+    rows = {row["student"]: (row["points"], row["code"], row["written"]) for row in table(course / "marks-csv.csv")}
+    assert rows["ada"] == ("29", "24", "5")
+    assert rows["max"] == ("", "9", "")
+    said = capsys.readouterr().err
+    assert "not marked yet: 1, in 1 hand-ins" in said
+    assert "texts of 2 hand-ins are not in the gradebook" in said
+
+
+def test_names_that_nobody_has_and_dates_of_copies_are_told():
+    due = datetime(2026, 1, 10, tzinfo=UTC)
+    rules = Deadlines(deadline={NAME: due, "1_metric": due}, more_days={"eva": 1}, handed_in={NAME: {"bob": due}})
+    dates = {
+        who: {NAME: f"2026-01-12T09:00:{second}+00:00"} for who, second in (("ada", "01"), ("bob", 30), ("max", 59))
+    }
+    assignments, students, copies = doubts(rules, dates)
+    assert "no assignment 1_metric;" in assignments
+    assert "no hand-in of eva;" in students
+    assert "all 2 notebooks" in copies
+    dates["max"][NAME] = "2026-01-12T10:00:00+00:00"
+    assert len(doubts(rules, dates)) == 2
+    assert doubts(Deadlines(deadline={NAME: due}, more_days={"ada": 1}), dates) == []
 
 
 def test_canvas_gets_its_own_gradebook_back(course, capsys):
