@@ -19,6 +19,8 @@ from labkit.base.errors import LabkitError
 from labkit.base.files import write_json
 from labkit.grading.submission import Submission, find_students, read
 
+UNREAD = "could not be read"
+
 
 def collect(course: Path, assignment: Assignment) -> Iterator[tuple[str, str]]:
     """Every student with a hand-in of this assignment, and what was done about it."""
@@ -34,18 +36,21 @@ def collect(course: Path, assignment: Assignment) -> Iterator[tuple[str, str]]:
             if found.answers:
                 done = place(course / "submitted" / student / name / f"{name}.ipynb", path, found, template)
         except (LabkitError, ValueError, OSError, zipfile.BadZipFile) as error:
-            yield student, f"could not be read: {error}"
+            yield student, f"{UNREAD}: {error}"
             continue
         if done:
             yield student, done
         elif path.is_file() or (path / name).is_dir():
-            yield student, "; ".join(found.remarks) or "no answers found"
+            yield student, f"{UNREAD}: {'; '.join(found.remarks) or 'no answers found'}"
 
 
 def place(target: Path, path: Path, found: Submission, template: dict[str, Any]) -> str:
     """Write the notebook that counts to its place, unless it is there and in order."""
     if any(part.is_symlink() for part in (target, target.parent, target.parent.parent)):
         raise LabkitError("a symbolic link stands in its place, which is not followed")
+    if target.is_dir():
+        place = f"{target.parent.name}/{target.name}"
+        raise LabkitError(f"{place} is a folder: move the notebook out of it, remove the folder, and collect again")
     notebook, content = original(path, found.file)
     inside = path / found.file if path.is_dir() else path
     wanted = {cell["metadata"]["nbgrader"]["grade_id"] for cell in template["cells"] if "nbgrader" in cell["metadata"]}
@@ -58,6 +63,8 @@ def place(target: Path, path: Path, found: Submission, template: dict[str, Any])
     write_json(target, notebook if whole else filled(template, found))
     if path.is_file():
         shutil.move(path, target.parent / f"{path.name}.as-handed-in")
+    elif inside != target:
+        inside.rename(inside.with_name(f"{inside.name}.as-handed-in"))  # two notebooks would look like rivals
     os.utime(target, ns=(when.st_atime_ns, when.st_mtime_ns))  # the date decides about late days
     return f"{found.file} → {target.parent.name}/{target.name}" + ("" if whole else ", with the ids restored")
 

@@ -12,6 +12,8 @@ from typing import Any
 
 from labkit.assignments import NAMES
 
+EXAMPLE = "2026-11-23T23:59:00+01:00"
+
 
 @dataclass(frozen=True)
 class Deadlines:
@@ -31,7 +33,7 @@ def read_deadlines(path: Path) -> Deadlines:
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{path}: {error}") from None
+        raise ValueError(f"{path}: {error}; a deadline is a line like 1_metrics = {EXAMPLE}") from None
     known = set(Deadlines.__dataclass_fields__)
     if unknown := content.keys() - known:
         raise ValueError(f"{path}: no setting {', '.join(sorted(unknown))}; there are {', '.join(sorted(known))}")
@@ -56,7 +58,7 @@ def read_deadlines(path: Path) -> Deadlines:
 def moment(path: Path, value: Any) -> datetime:
     """A time with its zone."""
     if not isinstance(value, datetime):
-        raise ValueError(f"{path}: a time looks like 2026-11-23T23:59:00+01:00; got {value!r}")
+        raise ValueError(f"{path}: a time looks like {EXAMPLE}, without quotes; got {value}")
     return value if value.tzinfo else value.replace(tzinfo=UTC)
 
 

@@ -60,6 +60,10 @@ def read_results(path: Path) -> dict[str, Any]:
         load(content["assignment"])
         for row in content["students"]:
             row["student"], row["score"], row["marks"]
+    except FileNotFoundError:
+        raise ValueError(
+            f"there is no {path}: `python -m labkit grade` writes it (grades/ASSIGNMENT/grades.json)"
+        ) from None
     except (ValueError, KeyError, TypeError):
         raise ValueError(f"{path} is not the grades.json that `python -m labkit grade` writes") from None
     return content

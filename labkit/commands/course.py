@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from pathlib import Path
 
 from labkit.commands.processes import add_server_options, become
@@ -76,9 +77,10 @@ def init_course(args: argparse.Namespace) -> int:
     if args.timeout < 1:
         raise ValueError(f"--timeout must be at least 1 second; got {args.timeout}")
     init(args.folder, args.assignment, args.course_id, args.timeout, args.update, say, args.private)
-    say(f"the course is in {args.folder}. Next: give out the notebooks in {args.folder / 'release'};")
-    say(f"{args.folder / 'README.md'} says how to collect, mark and give back. To look at it now:")
-    say(f"python -m labkit course open {args.folder}")
+    folder = args.folder.resolve()
+    say(f"the course is in {folder}. Next: give out the notebooks in {folder / 'release'};")
+    say(f"{folder / 'README.md'} says how to collect, mark and give back. To look at it now:")
+    say(f"python -m labkit course open {shlex.quote(str(args.folder))}")
     return 0
 
 
@@ -108,17 +110,21 @@ def collect_hand_ins(args: argparse.Namespace) -> int:
     """Put right what nbgrader would not find."""
     from labkit.assignments import load
     from labkit.assignments.private import twisted, twists
-    from labkit.classroom.collect import collect
+    from labkit.classroom.collect import UNREAD, collect
     from labkit.classroom.folder import check_course, course_key
+    from labkit.grading.submission import passed_over
 
     check_course(args.folder)
     assignment = load(args.assignment)
     key = course_key(args.folder)
-    count = 0
+    count = unread = 0
+    if others := passed_over(args.folder / "submitted"):
+        tell(others)
     for student, done in collect(args.folder, twisted(assignment, twists(assignment, key)) if key else assignment):
         say(f"{student}: {done}")
+        unread += done.startswith(UNREAD)
         count += 1
-    say(f"{assignment.name}: {count} hand-ins")
+    say(f"{assignment.name}: {count - unread} hand-ins" + (f", and {unread} that {UNREAD}" if unread else ""))
     return 0
 
 

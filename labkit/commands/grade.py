@@ -55,7 +55,7 @@ def run_grade(args: argparse.Namespace) -> int:
     from labkit.assignments.private import PRIVATE
     from labkit.grading.batch import grade_all
     from labkit.grading.sandbox import Limits, problem
-    from labkit.grading.submission import find_students, private_function
+    from labkit.grading.submission import find_students, passed_over, private_function
 
     check_limits(args)
     if args.submissions.suffix.lower() == ".ipynb" and not args.submissions.exists():
@@ -64,8 +64,12 @@ def run_grade(args: argparse.Namespace) -> int:
         return try_own(args)
     if not args.assignment:
         raise ValueError("--assignment is needed: which assignment do these hand-ins belong to?")
-    assignment, seed_of = course_variant(load(args.assignment), args.key or args.submissions.parent / PRIVATE, args.key)
+    public = load(args.assignment)
+    assignment, seed_of = course_variant(public, args.key or args.submissions.parent / PRIVATE, args.key)
+    called = {question.name: mine.name for question, mine in zip(public.questions, assignment.questions)}
     students = find_students(args.submissions)
+    if others := passed_over(args.submissions):
+        tell(others)
     if seed_of is None and (function := private_function(students, assignment)):
         raise ValueError(
             f"these hand-ins come from a private course (function {plain(function)}): give its key with --key FILE, or "
@@ -96,7 +100,7 @@ def run_grade(args: argparse.Namespace) -> int:
             sandbox=not args.no_sandbox,
             jobs=args.jobs,
             seed_of=seed_of,
-            only=args.question,
+            only=called.get(args.question, args.question),
             limits=Limits(seconds=args.seconds, memory_mb=args.memory),
             progress=progress,
         )
@@ -110,10 +114,12 @@ def course_variant(
     assignment: Assignment, path: Path, wanted: Path | None
 ) -> tuple[Assignment, Callable[[str], int] | None]:
     """The questions of a private course and the seed of each student, if there is a key."""
-    from labkit.assignments.private import draw, read_key, twisted, twists
+    from labkit.assignments.private import PRIVATE, draw, read_key, twisted, twists
 
     if not path.is_file() and wanted is None:
         return assignment, None
+    if not path.is_file():
+        raise ValueError(f"--key: there is no {path}; the key is {PRIVATE} in the folder of the private course")
     key = read_key(path)
     say(f"with the variants of the private course in {path.parent}")
     name = assignment.name

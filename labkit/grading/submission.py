@@ -14,10 +14,12 @@ from typing import Any
 from labkit.assignments import NAMES
 from labkit.assignments.assignment import Assignment
 from labkit.base.errors import LabkitError
+from labkit.base.words import first_few
 from labkit.grading import reader
 
 SECONDS = 60.0  # on the clock, to read one hand-in on a busy machine; the reader limits its own CPU time
 MOST_ASKED = 20  # hand-ins that are asked where they come from
+KINDS = (".ipynb", ".zip")
 KILLED = "reading it took too much time or memory"
 
 
@@ -37,18 +39,30 @@ class Submission:
 
 
 def find_students(folder: Path) -> dict[str, Path]:
-    """Every file, archive or folder directly in the folder is one student's, named after it."""
+    """Every notebook, archive or folder directly in the folder is one student's, named after it."""
     if not folder.is_dir():
-        raise ValueError(f"SUBMISSIONS must be a folder with one file or folder for each student; {folder} is none")
+        what = f"{folder} is a file" if folder.exists() else f"there is no folder {folder} here"
+        raise ValueError(f"{what}: SUBMISSIONS must be a folder with one file or folder for each student")
     found: dict[str, Path] = {}
     for path in sorted(folder.iterdir()):
-        if path.name.startswith("."):
+        if path.name.startswith(".") or is_stray(path):
             continue
-        name = reader.readable(path.stem if path.suffix.lower() in (".ipynb", ".zip") else path.name)
+        name = reader.readable(path.stem if path.suffix.lower() in KINDS else path.name)
         while name in found:
             name += "+"  # a notebook and a folder of the same name are two hand-ins
         found[name] = path
     return found
+
+
+def is_stray(path: Path) -> bool:
+    """Whether it is a file that nobody can have handed in."""
+    return path.is_file() and path.suffix.lower() not in KINDS
+
+
+def passed_over(folder: Path) -> str:
+    """A remark about files beside the hand-ins that are none, or ""."""
+    names = sorted(path.name for path in folder.iterdir() if not path.name.startswith(".") and is_stray(path))
+    return f"passed over, as no notebook, zip archive or folder: {first_few(names, 5)}" if names else ""
 
 
 def read(student: str, path: Path, assignment: Assignment, seconds: float = SECONDS) -> Submission:

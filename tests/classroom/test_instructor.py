@@ -85,7 +85,8 @@ def test_the_small_file_is_checked_and_the_one_given_is_valid(tmp_path):
         ("late_days = -1", "whole numbers"),
         ("kept_per_day = 2", "between 0 and 1"),
         ('[deadline]\na = "soon"', "looks like 2026"),
-        ("late_days =", "Invalid value"),
+        ("[deadline]\na = 2026-11-23", "looks like 2026-11-23T23:59:00.*got 2026-11-23$"),
+        ("late_days =", "Invalid value.*1_metrics = 2026"),
     ):
         path.write_text(text)
         with pytest.raises(ValueError, match=message):
@@ -210,6 +211,8 @@ def test_the_summary_tells_distribution_hardest_questions_and_mistakes(course, c
     assert path.with_name("summary.svg").read_text(encoding="utf-8").startswith("<?xml")
     path.write_text(json.dumps({"assignment": NAME, "students": []}))
     assert main(["course", "summary", str(path)]) == 2
+    assert main(["course", "summary", str(course / "nothing.json")]) == 2
+    assert "grade` writes it" in capsys.readouterr().err
 
 
 def test_a_course_without_marks_says_so(tmp_path, capsys):
@@ -259,8 +262,27 @@ def test_hand_ins_are_put_where_nbgrader_finds_them(handed_in):
         assert not path.read_bytes().startswith(b"\xef\xbb\xbf")
         nbformat.validate(nbformat.read(path, 4))
         assert read(student, path, assignment).answers == right.answers
+        assert not read(student, course / "submitted" / student, assignment).remarks  # no rivals
     assert (course / "submitted" / "single" / NAME / f"{NAME}.ipynb").stat().st_mtime == 1_700_000_000
     assert all(text == "in order" for student, text in collect(course, assignment) if student != "broken")
+
+
+def test_what_is_no_hand_in_is_told_and_not_counted(handed_in, capsys):
+    course, _ = handed_in
+    (course / "nbgrader_config.py").write_text("# labkit course init\n")
+    (course / "submitted" / "notes.txt").write_text("call Ada")
+    within = course / "submitted" / "within" / NAME / f"{NAME}.ipynb"
+    within.mkdir(parents=True)
+    (within / "mine.ipynb").write_bytes((course / "solution.ipynb").read_bytes())
+    assert main(["course", "collect", NAME, str(course)]) == 0
+    text, said = capsys.readouterr()
+    assert f"within: could not be read: {NAME}/{NAME}.ipynb is a folder: move" in text
+    assert "6 hand-ins, and 2 that could not be read" in text
+    assert "no notebook, zip archive or folder: notes.txt" in said
+    assert main(["grade", str(course / "nowhere"), "--assignment", NAME]) == 2
+    assert "there is no folder" in capsys.readouterr().err
+    assert main(["grade", str(course / "submitted"), "--assignment", NAME, "--key", str(course / "nokey.json")]) == 2
+    assert "--key: there is no" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("sandboxed")
@@ -290,6 +312,7 @@ def test_a_private_course_is_graded_with_its_key(tmp_path, monkeypatch, capsys):
     assert main(["course", "init", str(course), "--assignment", NAME, "--private"]) == 0
     key = folder.course_key(course)
     assert len(key) == 32
+    assert f"the course is in {course.resolve()}. Next" in capsys.readouterr().out
     assert (course / "private.json").stat().st_mode & 0o077 == 0
     assert main(["course", "init", str(course), "--assignment", NAME, "--update"]) == 0
     assert folder.course_key(course) == key
@@ -304,6 +327,8 @@ def test_a_private_course_is_graded_with_its_key(tmp_path, monkeypatch, capsys):
     assert "variants of the private course" in capsys.readouterr().out
     scores = {row["student"]: row["score"] for row in table(tmp_path / "out" / "grades.csv")}
     assert scores == {"own": "24", "copy": "6"}  # only pairs of losses are no numbers
+    again = ["grade", str(course / "submitted"), "--assignment", "1", "-o", str(tmp_path / "out")]
+    assert main([*again, "--question", MARKS[0][0]]) == 0  # without the course's own ending
     solved = (course / "solutions" / f"{NAME}.ipynb").read_bytes()
     assert main(["course", "release", str(course)]) == 2
     assert "init" in capsys.readouterr().err
