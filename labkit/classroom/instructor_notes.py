@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from labkit.assignments.assignment import Assignment, Question, Written
+from labkit.classroom.variants import TEXT
 
 
 def notes_cells(master: Sequence[Any], assignment: Assignment) -> list[Any]:
@@ -15,14 +16,16 @@ def notes_cells(master: Sequence[Any], assignment: Assignment) -> list[Any]:
     questions = {question.name: question for question in assignment.questions}
     written = {question.name: question for question in assignment.written}
     texts = {"points": points_table(assignment)}
+    task = ""
     for cell in master:
         name = cell.metadata.question
         if cell.metadata.role == "answer":
             texts[name] = mistakes_of(questions[name])
         elif cell.metadata.role == "written":
-            texts[name] = rubric_of(written[name], cell.source)
+            texts[name] = rubric_of(written[name], cell.source, task.partition(TEXT)[2])
         elif cell.metadata.role == "notes":
             texts[cell.id] = cell.source
+        task = task if cell.metadata.role == "notes" else cell.source
     return [nbformat.v4.new_markdown_cell(text, id=name) for name, text in texts.items()]
 
 
@@ -43,13 +46,15 @@ def mistakes_of(question: Question) -> str:
     )
 
 
-def rubric_of(question: Written, model_answer: str) -> str:
-    """What earns points, and an answer that earns all."""
+def rubric_of(question: Written, model_answer: str, text: str = "") -> str:
+    """What earns points, and an answer that earns all; text: what a private course asks, where it has drawn one."""
     rows = [(points, what) for points, what in question.rubric]
     rubric = table(("points", "for"), rows)
     others = "".join(f"\n- {text}" for text in question.variants)
     drawn = f"\n\nA private course draws one of these, and the answer changes with it:\n{others}" if others else ""
     head = f"## `{question.name}`, {question.points} points\n\n{rubric}{drawn}"
+    if text:
+        head += f"\n\n**This course has drawn:** {text}\n\nThe answer below is for the public text, without this one."
     return f"{head}\n\nAn answer that earns all:\n\n{model_answer}"
 
 

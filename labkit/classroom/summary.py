@@ -51,9 +51,13 @@ def reason(mark: dict[str, Any]) -> str:
     for begin, short in (
         ("Not written", "not written"),
         ("There is no answer", "no answer cell"),
+        ("It stops with SyntaxError", "cannot be read by Python"),
+        ("It stops with IndentationError", "cannot be read by Python"),
         ("It stops with", "stops with an error"),
         ("could not be graded", "could not be graded"),
         ("It did not finish", "too slow"),
+        ("It sent more", "too much output"),
+        ("The process ended", "the process ended: memory, or by itself"),
     ):
         if hint.startswith(begin):
             return short
@@ -115,7 +119,7 @@ def figure(found: MarksSummary) -> Any:
     above.set_xlabel(f"points for code, of {found.most:g}")
     above.set_ylabel("students")
     above.yaxis.get_major_locator().set_params(integer=True)
-    above.legend(frameon=False)
+    above.legend(frameon=False, loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0)  # above the bars
     names = [name for name, *_ in reversed(found.questions)]
     left = np.zeros(len(names))
     kinds = (("right", "", COLORS[0]), ("in part", "//", COLORS[1]), ("none", "..", "#8a8a8a"))

@@ -58,7 +58,7 @@ def with_factor(source: str, twist: Twist) -> str:
     for line, place, text in sorted(edits, reverse=True, key=lambda edit: edit[:2]):
         assert line is not None
         lines[line - 1] = lines[line - 1][:place] + text.encode() + lines[line - 1][place:]  # type: ignore[misc]
-    told = f"# In this course the result is asked for times one more number, {twist.factor}."
+    told = f"# In this course: multiply your result by one more number, {twist.factor}."
     return f"{told}\n" + b"\n".join(lines).decode()
 
 

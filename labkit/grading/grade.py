@@ -228,7 +228,8 @@ def scored(question: Question, cases: list[Case], rows: list[Row], error: str, c
     score = round(question.points * KEPT_FOR_IDEA * 2) / 2 if idea else 0.0
     first = next(number for number, row in enumerate(rows) if not row.agrees)
     hint = result.hint if first < shown else without_shape(result.hint, rows[first].label)
-    return Mark(question.name, question.points, score, error or hint, result.mistake, table)
+    mistake = "" if error else result.mistake  # an answer that raises returns nothing, but that is not its mistake
+    return Mark(question.name, question.points, score, error or hint, mistake, table)
 
 
 def without_shape(hint: str, label: str) -> str:

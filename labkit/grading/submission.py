@@ -61,7 +61,7 @@ def is_stray(path: Path) -> bool:
 
 def passed_over(folder: Path) -> str:
     """A remark about files beside the hand-ins that are none, or ""."""
-    names = sorted(path.name for path in folder.iterdir() if not path.name.startswith(".") and is_stray(path))
+    names = sorted(path.name for path in folder.glob("*") if not path.name.startswith(".") and is_stray(path))
     return f"passed over, as no notebook, zip archive or folder: {first_few(names, 5)}" if names else ""
 
 

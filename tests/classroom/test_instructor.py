@@ -16,7 +16,10 @@ from labkit.classroom import folder
 from labkit.classroom.collect import collect
 from labkit.classroom.deadlines import Deadlines, days_late, doubts, factors, read_deadlines
 from labkit.classroom.folder import MASTERS, write
-from labkit.classroom.summary import summarise
+from labkit.classroom.summary import reason, summarise
+from labkit.classroom.variants import TEXT
+from labkit.grading.grade import ENDED, advice
+from labkit.grading.grade import mark as grade_mark
 from labkit.grading.submission import private_function, read
 
 NAME = "1_metrics"
@@ -213,6 +216,29 @@ def test_the_summary_tells_distribution_hardest_questions_and_mistakes(course, c
     assert main(["course", "summary", str(path)]) == 2
     assert main(["course", "summary", str(course / "nothing.json")]) == 2
     assert "grade` writes it" in capsys.readouterr().err
+
+
+def test_reasons_in_the_summary_are_those_of_the_hints():
+    hints = [advice("SyntaxError: invalid"), advice("ValueError: no"), *ENDED.values(), "Your sum is twice too large."]
+    found = [reason({"hint": hint}) for hint in hints]
+    assert found[:2] == ["cannot be read by Python", "stops with an error"]
+    assert len(set(found)) == len(found)
+    exercise = load(NAME).questions[0]
+    cases = len(exercise.cases(0))
+    marked = grade_mark(exercise, {"cases": [{"error": "ValueError: no"}] * cases}, True, 0)
+    assert (marked.mistake, reason({"hint": marked.hint})) == ("", "stops with an error")
+
+
+def test_notes_of_a_private_course_name_the_text_that_it_drew(tmp_path):
+    key = bytes(range(32))
+    student = nbformat.read(write(MASTERS / f"{NAME}.py", "student", tmp_path / "s.ipynb", key), 4)
+    notes = nbformat.read(write(MASTERS / f"{NAME}.py", "notes", tmp_path / "n.ipynb", key), 4)
+    drawn = [cell.source.partition(TEXT)[2] for cell in student.cells if TEXT in cell.source]
+    assert drawn
+    for text in drawn:
+        assert sum(f"**This course has drawn:** {text}\n" in cell.source for cell in notes.cells) == 1
+    public = nbformat.read(write(MASTERS / f"{NAME}.py", "notes", tmp_path / "p.ipynb"), 4)
+    assert not any("This course has drawn" in cell.source for cell in public.cells)
 
 
 def test_a_course_without_marks_says_so(tmp_path, capsys):
