@@ -81,11 +81,11 @@ def smooth_ap_losses(G, labels, convention="paper"):
     return losses
 
 
-def recall_at_k_losses(G, labels, ks, taus, convention="paper"):
+def recall_at_k_losses(G, labels, ks, taus, convention="paper", real=None):
     """1 − 1/|K| Σ_k 1/|P| Σ_{x∈P} σ_τ1(k − 1 − Σ_{z≠x, z≠q} σ_τ2(s_qz − s_qx)).
 
     The released code: r'_x = 1 + Σ_{z∈B, z≠x} σ(.), the query included; 1 − 1/|K| Σ_k min(Σ_x σ((k − r'_x)/τ_k), k) /
-    min(k, |P|), with every k clipped to the batch size.
+    min(k, |P|), with every k clipped to the batch size; real: how many samples are not virtual, all by default.
     """
     n, losses = len(labels), []
     for q in range(n):
@@ -100,7 +100,7 @@ def recall_at_k_losses(G, labels, ks, taus, convention="paper"):
             if convention == "paper":
                 recall.append(total(torch.sigmoid((k - r) / tau) for r in ranks) / len(P))
             else:
-                k = min(k, n)
+                k = min(k, real or n)
                 hits = total(torch.sigmoid((k - r) / tau) for r in ranks)
                 recall.append(torch.minimum(hits, torch.tensor(float(k), dtype=torch.float64)) / min(k, len(P)))
         losses.append(1 - total(recall) / len(ks))

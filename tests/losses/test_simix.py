@@ -146,7 +146,7 @@ def explicitly_mixed(batch):
 @functools.lru_cache(maxsize=2)
 def naive_value_and_gradient(batch, convention):
     x, names, G = explicitly_mixed(batch)
-    each = reduced(recall_at_k_losses(G, names, KS, TAUS, convention), "none")
+    each = reduced(recall_at_k_losses(G, names, KS, TAUS, convention, real=len(SMALL[batch])), "none")
     weight = random_rows(len(names), 1, seed=2)[:, 0]
     return x, weight, each.detach(), torch.autograd.grad(each @ weight, x, retain_graph=True)[0]
 
