@@ -35,10 +35,10 @@ def installed_by_setup(monkeypatch, tmp_path):
     """What `labkit setup` hands to pip; nothing is run."""
     calls = []
     monkeypatch.setattr(setup, "STAMP", tmp_path / "stamp")
-    monkeypatch.setattr(setup, "usable", lambda python: True)
-    monkeypatch.setattr(
-        setup.subprocess, "run", lambda words, **_: calls.append(words) or SimpleNamespace(returncode=0)
-    )
+    for check in ("usable", "has_pip"):
+        monkeypatch.setattr(setup, check, lambda python: True)
+    monkeypatch.setattr(setup, "site_packages", lambda: tmp_path)
+    monkeypatch.setattr(setup, "heard", lambda words: calls.append(words) or (0, ""))
     assert setup.setup() == 0
     return [[w for w in words[4:] if w != "--disable-pip-version-check"] for words in calls if "pip" in words]
 
