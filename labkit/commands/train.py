@@ -139,7 +139,8 @@ def resume_one(args: argparse.Namespace) -> int:
     if args.preset or args.loss or args.settings or args.micro_batch:
         raise ValueError("--resume goes on with the run as it is: it takes no preset, --loss, --set or --micro-batch")
     folder = run_to_resume(args.resume, args.runs)
-    go_on = resume_words if kind_of(read_run(folder).preset) == WORDS else resume
+    here = os.path.lexists(folder / "run.json")
+    go_on = resume_words if here and kind_of(read_run(folder).preset) == WORDS else resume
     return report(folder, go_on(folder, device=args.device, threads=args.threads))
 
 
@@ -148,6 +149,8 @@ def run_to_resume(name: str, runs: Path) -> Path:
     for folder in (Path(name), runs / name) if name.strip() else ():
         if os.path.lexists(folder / "run.json"):
             return folder
+    if os.environ.get("RANK", "0") != "0":  # torchrun: the first process's disk holds the run, and it tells if not
+        return runs / name
     raise ValueError(f"--resume: {name!r} holds no run; give the folder or the id of one (`python -m labkit runs`)")
 
 

@@ -261,7 +261,9 @@ def test_only_what_is_asked_for_is_kept(small, tmp_path, keep):
     names = {p.name for p in (tmp_path / "run").iterdir()}
     expected = {"run.json", "metrics.jsonl", "summary.json"}
     assert names == expected | (
-        {"embeddings.safetensors", "samples.parquet", "frames.safetensors"} if keep == "embeddings" else set()
+        {"embeddings.safetensors", "samples.parquet", "frames.safetensors", "projections"}
+        if keep == "embeddings"
+        else set()
     )
 
 
