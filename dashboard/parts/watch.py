@@ -182,24 +182,32 @@ def cached_moving(_run: Run, files: Stamp) -> Film | str | None:
 
 
 def show_one(each: Watched, begun: list[Run], place: Callable[[str], StreamlitPage]) -> None:
-    """Result or reason, curves, and the embedding of one run."""
+    """Result or reason, curves, and the embedding of one run.
+
+    Each has a place of its own, used or not: what is drawn every second must not find another kind of thing there.
+    """
     run = each.run
+    reasons, machine, result, curves, embedding = (st.container() for _ in range(5))
     if each.failed:
         reason = run.record.error if run is not None else ""
         if reason:
-            st.error(as_text(reason), icon=":material/error:")
-        st.code(log_tail(each.folder) or "It left no message.", language=None, wrap_lines=True)
+            reasons.error(as_text(reason), icon=":material/error:")
+        reasons.code(log_tail(each.folder) or "It left no message.", language=None, wrap_lines=True)
     if run is None or each.status == "starting":
         return
     if each.going:
-        show_machine(run)
+        with machine:
+            show_machine(run)
     if each.status == "finished":
         found = [(name, run.value(name)) for name in ("R@1", "MAP@R", "nDCG@10")]
         words = ", ".join(f"{name} {shown(value, name)}" for name, value in found if value is not None)
-        st.markdown(f"Test classes: **{as_text(words or 'not measured')}**.")
-        run_links(run, place)
-    show_curves(run, [other for other in begun if other.preset == run.preset and other.id != run.id])
-    show_embedding(run, each.going)
+        with result:
+            st.markdown(f"Test classes: **{as_text(words or 'not measured')}**.")
+            run_links(run, place)
+    with curves:
+        show_curves(run, [other for other in begun if other.preset == run.preset and other.id != run.id])
+    with embedding:
+        show_embedding(run, each.going)
 
 
 def show_curves(run: Run, others: list[Run]) -> None:
