@@ -12,7 +12,6 @@ from streamlit.navigation.page import StreamlitPage
 
 from dashboard.parts.links import run_links
 from dashboard.parts.machine import show_machine
-from dashboard.parts.menus import one_of
 from dashboard.parts.runs import read_all
 from dashboard.parts.text import as_text, distinct, figure_names
 from labkit.base.words import duration, shortened
@@ -74,7 +73,10 @@ def watch(root: Path, place: Callable[[str], StreamlitPage]) -> None:
     if not begun:
         return
     titles = distinct({FOLLOW: FOLLOW} | {name: each.title for name, each in begun.items()})
-    chosen = one_of("Watch", titles, FOLLOW, "watch")
+    if st.session_state.get("watch") not in titles:
+        st.session_state["watch"] = FOLLOW
+    # not in the address: what is drawn every second must not change it, which would draw the whole page beside it
+    chosen = st.selectbox("Watch", list(titles), key="watch", format_func=titles.__getitem__)
     going = [each for each in begun.values() if each.going]
     each = begun[chosen] if chosen in begun else (going or [*begun.values()])[0 if going else -1]
     show_one(each, [other.run for other in begun.values() if other.run is not None], place)
