@@ -37,3 +37,11 @@ def test_every_loss_is_named():
     for name in losses.CATALOG:
         if not name.startswith(("pnp", "from", "recall", "sgsl")):
             assert name.replace("-", "").replace("mpadw", "mpadw") in listed, name
+
+
+def test_the_files_that_contributing_names_exist():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:labkit|dashboard|data|tests|notebooks)/[\w./]+)`", text))
+    assert len(named) > 40
+    placeholder = re.compile(r"NAME|NN_name|TOPIC|QUESTION")
+    assert [name for name in sorted(named) if not placeholder.search(name) and not (ROOT / name).exists()] == []
