@@ -135,10 +135,9 @@ def show_files(run: Run) -> None:
     st.markdown("Make it again")
     st.code(for_visitors(run.record.command) or "not recorded", language="bash")
     listed = [path for path in sorted(run.path.rglob("*")) if path.is_file() and not path.is_symlink()]
-    st.dataframe(
-        [{"file": str(path.relative_to(run.path)), "kB": round(path.stat().st_size / 1000, 1)} for path in listed],
-        hide_index=True,
-    )
+    sizes = {str(path.relative_to(run.path)): path.stat().st_size for path in listed}
+    sizes |= {name: len(text) for name, text in (run.texts or {}).items()}  # of a pack
+    st.dataframe([{"file": name, "kB": round(size / 1000, 1)} for name, size in sizes.items()], hide_index=True)
     show_export(run)
 
 

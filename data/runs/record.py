@@ -4,7 +4,7 @@ Runs that are there already are skipped, so it can be stopped and started at wil
 `trials PRESET …` comes first: the random search of search.py. `tuned` writes the best trials as the presets' settings,
 and `gate` prints the table: nothing is recorded before every loss ends above raw pixels and the untrained network.
 What counts as equal, how many seeds there are and when more are added was written down before: PROTOCOL.md.
-`finishing` adds projections and sprites.
+`finishing` adds projections and sprites, and puts the runs that keep results only into a pack for each topic.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from labkit.commands.errors import guarded  # noqa: E402
 from labkit.data import Dataset, load  # noqa: E402
 from labkit.data.sprites import write_sprites  # noqa: E402
 from labkit.runs import find_runs  # noqa: E402
+from labkit.runs.pack import pack_runs  # noqa: E402
 from labkit.runs.project import project  # noqa: E402
 from labkit.runs.read import read_run  # noqa: E402
 from labkit.runs.tracker import remove_folder  # noqa: E402
@@ -222,6 +223,8 @@ def finishing() -> None:
         write_sprites(
             Dataset(name, torch.stack(list(images.values())), anonymous, ("",), tuple(images)), HERE / "sprites"
         )
+    for topic in sorted({run.path.parent for run in find_runs(HERE)}):
+        print(f"{topic.name}: {len(pack_runs(topic, find_runs(topic)))} runs packed")
 
 
 def run_trials(preset: str, rounds: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
+from io import BytesIO
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -12,6 +13,8 @@ sys.path.insert(0, str(HERE.parents[1]))
 from labkit.base.files import write_bytes  # noqa: E402
 from labkit.base.titles import TITLES  # noqa: E402
 from labkit.base.words import RULE, VERDICTS, scale_of, with_interval, with_mark  # noqa: E402
+from labkit.figures.forest import forest  # noqa: E402
+from labkit.figures.static import panel_for, small_multiples  # noqa: E402
 from labkit.runs import Run, Variant, find_runs, table  # noqa: E402
 from labkit.runs.claims import evidence, findings, surviving  # noqa: E402
 
@@ -30,10 +33,11 @@ TOPICS = {
 METRICS = ("R@1", "MAP@R", "nDCG@10", "NMI", "intra", "inter", "CSC")
 INTRO = """# Recorded runs
 
-Real runs, one folder each: settings, seed, commit, versions, device, data hash, time and metrics are in the folder's
-`run.json`, `metrics.jsonl` and `summary.json`; the first seed of most configurations keeps embeddings of some test
-points. `make runs` makes what is missing, `python data/runs/record.py --list` prints every command line, and
-`python data/runs/report.py` writes this page from the runs. Nothing here is typed by hand.
+Real runs: settings, seed, commit, versions, device, data hash, time and metrics of each are in its `run.json`,
+`metrics.jsonl` and `summary.json`. The first seed of most configurations keeps embeddings of some test points and has a
+folder; the others are in their topic's pack, `runs.parquet` (a row a run, the three files byte for byte), which pages
+and commands read like folders. `make runs` makes what is missing, `python data/runs/record.py --list` prints every
+command line, and `python data/runs/report.py` writes this page from the runs. Nothing here is typed by hand.
 
 All runs are CPU runs, one thread each. Within a topic every loss has the same network, batches, augmentation and number
 of steps. On Omniglot, on emoji and with the ImageNet backbone every loss got the same four tuning trials on validation
@@ -47,6 +51,7 @@ mean over seeds (three seeds: 4.3 standard errors on either side). Ranking metri
 def main() -> int:
     """Write the page."""
     write_bytes(HERE / "README.md", page().encode())
+    write_bytes(HERE / "claims.svg", picture(find_runs(HERE)))
     return 0
 
 
@@ -71,6 +76,16 @@ def overview(runs: list[Run]) -> str:
     return f"{len(finished)} runs, {hours:.1f} CPU hours, on: {', '.join(devices)}, without a GPU.\n"
 
 
+def picture(runs: list[Run]) -> bytes:
+    """The claims as a forest plot."""
+    from matplotlib import rc_context
+
+    fig, out = forest(findings(runs)), BytesIO()
+    with rc_context({"svg.hashsalt": "labkit", "svg.fonttype": "none"}):  # the same ids each time; text as text
+        small_multiples([fig], panel=panel_for(fig)).savefig(out, format="svg", metadata={"Date": None})
+    return out.getvalue()
+
+
 def claims(runs: list[Run]) -> str:
     """The claims table."""
     found = list(findings(runs))
@@ -79,6 +94,8 @@ def claims(runs: list[Run]) -> str:
         "## What the papers claim, and what we saw",
         "",
         ", ".join(f"{with_mark(verdict)}: {verdicts.count(verdict)}" for verdict in VERDICTS if verdict in verdicts),
+        "",
+        "![Every difference with its interval, beside the margin within which two results are equal](claims.svg)",
         "",
         "| paper | claim | verdict | evidence |",
         "|---|---|---|---|",

@@ -6,13 +6,17 @@ import os
 import shutil
 
 from labkit.runs.run import Run
-from labkit.runs.schema import RunError
+from labkit.runs.schema import PACK, RunError
 
 
 def delete_run(run: Run) -> None:
     """Delete a run's folder with all that it holds; one that is being written is refused."""
     if run.status == "running":
         raise RunError(f"run {run.id!r} is running (process {run.record.pid}): stop it first")
+    if run.texts is not None:
+        raise RunError(
+            f"run {run.id!r} is one of many in {run.path.parent / PACK}, which is not changed: take none out"
+        )
     hidden = run.path.with_name(f".deleted-{os.getpid()}-{run.id[:100]}")
     os.rename(run.path, hidden)
     shutil.rmtree(hidden)

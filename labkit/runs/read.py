@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any, TypeVar
 
 from labkit.base.paths import OWN
 from labkit.base.paths import RECORDED as RECORDED  # lessons take it from here
+from labkit.runs.pack import Texts, read_pack
 from labkit.runs.process import is_alive
 from labkit.runs.record import RunRecord, Summary, read_record, read_summary
 from labkit.runs.run import Run, Stamp, stamp_of
-from labkit.runs.schema import RunError, is_run_id, read_json
+from labkit.runs.schema import PACK, RunError, is_run_id, parse_json, read_json
+
+T = TypeVar("T")
 
 
 def default_roots() -> tuple[Path, ...]:
@@ -24,55 +29,93 @@ def default_roots() -> tuple[Path, ...]:
     return (RECORDED, OWN)
 
 
-Known = dict[Path, tuple[Stamp, Run]]  # runs as they were read, with the stamps of their files
+Known = dict[Path, tuple[Stamp, list[Run]]]  # what folders and packs held when read, with the stamps of their files
 
 
 def find_runs(*roots: Path | str, known: Known | None = None) -> list[Run]:
-    """All runs below the roots, directly or in topic folders; links are not followed, other directories ignored.
+    """All runs below the roots, directly, in topic folders or in packs; links are not followed, all else ignored.
 
     known: what an earlier call has read; only what has changed since is read again, and put there.
     """
     found: dict[Path, Run] = {}
     for root in roots or default_roots():
-        for path in run_folders(Path(root).resolve()):
-            if path not in found:
-                found[path] = read_run(path) if known is None else read_again(path, known)
+        places = run_places(Path(root).resolve())
+        runs = [run for path in places for run in (read_place(path) if known is None else read_again(path, known))]
+        for run in sorted(runs, key=lambda run: run.path.parts):  # stable: a folder comes before the pack beside it
+            found.setdefault(run.path, run)
     return list(found.values())
 
 
-def read_again(path: Path, known: Known) -> Run:
-    """A run that is known, if its files are as they were; one that trains is always read, its process may be gone."""
-    stamp = stamp_of(path, ("run.json", "summary.json"))
+def read_again(path: Path, known: Known) -> list[Run]:
+    """What a place is known to hold, if its files are as they were; a run that trains is read anew."""
+    stamp = stamp_of(path.parent, (PACK,)) if path.name == PACK else stamp_of(path, ("run.json", "summary.json"))
     before = known.get(path)
-    if before is None or before[0] != stamp or before[1].record.status == "running":
-        before = known[path] = (stamp, read_run(path))
+    if before is None or before[0] != stamp or any(run.record.status == "running" for run in before[1]):
+        before = known[path] = (stamp, read_place(path))
     return before[1]
 
 
-def run_folders(root: Path, depth: int = 2) -> Iterator[Path]:
-    """Directories with a run.json, at most two levels down, in the order of their names."""
+def run_places(root: Path, depth: int = 2) -> Iterator[Path]:
+    """Directories with a run.json, then packs, at most two levels down."""
     try:
         with os.scandir(root) as entries:
-            folders = sorted(
-                entry.path
-                for entry in entries
-                if not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False)
-            )
+            shown = [entry for entry in entries if not entry.name.startswith(".")]
+            folders = sorted(entry.path for entry in shown if entry.is_dir(follow_symlinks=False))
     except OSError:  # no such folder, or not ours to read
         return
     for folder in folders:
         if os.path.lexists(os.path.join(folder, "run.json")):
             yield Path(folder)
         elif depth > 1:
-            yield from run_folders(Path(folder), depth - 1)
+            yield from run_places(Path(folder), depth - 1)
+    if any(entry.name == PACK for entry in shown):
+        yield root / PACK
+
+
+def read_place(path: Path) -> list[Run]:
+    """The run of a folder, or those of a pack; a pack that cannot be read is a run that says so."""
+    if path.name != PACK:
+        return [read_run(path)]
+    try:
+        return [read_packed(path.parent / run_id, texts) for run_id, texts in read_pack(path.parent).items()]
+    except RunError as error:
+        return [Run(path, problems=(str(error),))]
+
+
+def is_run(path: Path) -> bool:
+    """Whether there is a run, in a folder or in the pack beside it."""
+    return os.path.lexists(path / "run.json") or in_pack(path) is not None
+
+
+def in_pack(path: Path) -> Texts | None:
+    """The texts of a run in the pack of its topic, None if there is no folder and no such run."""
+    if os.path.lexists(path):
+        return None
+    try:
+        return read_pack(path.parent).get(path.name)
+    except RunError:
+        return None
 
 
 def read_run(path: Path) -> Run:
-    """One run directory, with every problem found in it."""
-    record, problems = read_record_of(path)
-    summary = None
-    if os.path.lexists(path / "summary.json"):
-        summary, wrong = read_summary_of(path)
+    """One run, in a folder or in the pack beside it, with every problem found in it."""
+    if (texts := in_pack(path)) is not None:
+        return read_packed(path, texts)
+    return read_parts(path, lambda name: read_json(path, name), os.path.lexists(path / "summary.json"))
+
+
+def read_packed(path: Path, texts: Texts) -> Run:
+    """One run of a pack."""
+    run = read_parts(path, lambda name: parse_json(texts.get(name, b""), name), "summary.json" in texts)
+    return replace(run, texts=texts)
+
+
+def read_parts(path: Path, read: Callable[[str], Any], has_summary: bool) -> Run:
+    """A run from its record and, where there is one, its summary; read: from a file's name to what it holds."""
+    record, problems = fitting(lambda: read_record(read("run.json")), RunRecord())
+    summary: Summary | None = None
+    if has_summary:
+        summary, wrong = fitting(lambda: read_summary(read("summary.json")), None)
         problems += wrong
     elif record.status == "finished":
         problems.append("summary.json is missing, though the run has finished")
@@ -83,20 +126,12 @@ def read_run(path: Path) -> Run:
     return Run(path, record, summary, tuple(problems), was_killed(record))
 
 
-def read_record_of(path: Path) -> tuple[RunRecord, list[str]]:
-    """run.json, empty if unreadable, and what is wrong with it."""
+def fitting(read: Callable[[], tuple[T, list[str]]], empty: T) -> tuple[T, list[str]]:
+    """What a file holds and what is wrong with it; empty if it cannot be read."""
     try:
-        return read_record(read_json(path, "run.json"))
+        return read()
     except RunError as error:
-        return RunRecord(), [str(error)]
-
-
-def read_summary_of(path: Path) -> tuple[Summary | None, list[str]]:
-    """summary.json, None if unreadable, and what is wrong with it."""
-    try:
-        return read_summary(read_json(path, "summary.json"))
-    except RunError as error:
-        return None, [str(error)]
+        return empty, [str(error)]
 
 
 def was_killed(record: RunRecord) -> bool:

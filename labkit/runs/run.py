@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from labkit.base.typed import Unfit, a_whole_number, whole
 from labkit.runs.record import STATUSES, RunRecord, Summary
-from labkit.runs.schema import FILES, RunError, run_file
+from labkit.runs.schema import FILES, PACK, RunError, run_file
 from labkit.runs.variant import Variant
 
 MAX_LINE = 2**20  # bytes; a longer line falls into pieces, each of them broken
@@ -23,7 +24,8 @@ Stamp = tuple[str, ...]
 class Run:
     """What run.json and summary.json hold, what is wrong with them, and the way to the run's other files.
 
-    path: where it is, for people and caches. A store other than a folder changes rows, file and stamp, and no more.
+    path: where it is, for people and caches. texts: of a run in a pack, where no such folder is (labkit/runs/pack.py):
+    what its files hold, by their names.
     """
 
     path: Path
@@ -31,6 +33,7 @@ class Run:
     summary: Summary | None = None
     problems: tuple[str, ...] = ()
     killed: bool = False
+    texts: Mapping[str, bytes] | None = field(default=None, repr=False, compare=False)
 
     @cached_property
     def id(self) -> str:
@@ -134,7 +137,7 @@ class Run:
     def rows(self) -> Iterator[dict[str, Any] | None]:
         """The lines of metrics.jsonl as they stand, None for a broken one; `log_problem` says why there are none."""
         try:
-            with self.file("metrics.jsonl").open("rb") as file:
+            with self.open("metrics.jsonl") as file:
                 while line := file.readline(MAX_LINE):
                     yield row_of(line)
         except (RunError, OSError):
@@ -143,9 +146,10 @@ class Run:
     def log_problem(self) -> str:
         """What is wrong with metrics.jsonl, "" if nothing is; a run that was cut short may leave half a line behind."""
         try:
-            if not os.path.lexists(self.path / "metrics.jsonl"):
-                return ""
-            run_file(self.path, "metrics.jsonl").open("rb").close()
+            if self.texts is None:
+                if not os.path.lexists(self.path / "metrics.jsonl"):
+                    return ""
+                run_file(self.path, "metrics.jsonl").open("rb").close()
         except RunError as error:
             return str(error)
         except OSError as error:
@@ -159,6 +163,17 @@ class Run:
         more = f" (and {len(damaged) - 1} more)" if len(damaged) > 1 else ""
         return f"metrics.jsonl: line {damaged[0]}{more} is damaged; curves leave it out" if damaged else ""
 
+    def open(self, name: str) -> IO[bytes]:
+        """One of the run's files, to be read: of a folder or of a pack."""
+        if self.texts is not None and name in self.texts:
+            return BytesIO(self.texts[name])
+        return self.file(name).open("rb")
+
+    def content(self, name: str) -> bytes:
+        """All that one of the run's files holds."""
+        with self.open(name) as file:
+            return file.read()
+
     def file(self, name: str) -> Path:
         """The path of one of the run's files, or an error that names run and file."""
         try:
@@ -168,6 +183,8 @@ class Run:
 
     def has(self, name: str) -> bool:
         """Whether one of the run's files is there, e.g. "frames.safetensors"."""
+        if self.texts is not None:
+            return name in self.texts
         try:
             self.file(name)
         except RunError:
@@ -176,6 +193,8 @@ class Run:
 
     def stamp(self, *names: str) -> Stamp:
         """Where the run is and when its files (or only the named ones) were written: the key of a cache."""
+        if self.texts is not None:
+            return (str(self.path), *stamp_of(self.path.parent, (PACK,)))
         return stamp_of(self.path, names or FILES)
 
 

@@ -28,6 +28,7 @@ FILES = (
     f"{SPRITES}.json",
     f"{SPRITES}.webp",
 )
+PACK = "runs.parquet"  # of a topic: many runs in one file
 RUN_ID = re.compile(r"[A-Za-z0-9_=+,-][A-Za-z0-9._=+,-]{0,119}")
 MAX_JSON = 16 * 2**20  # bytes; a real run.json has a few thousand
 

@@ -54,22 +54,24 @@ def export_runs(runs: Iterable[Run], path_zip: Path | str) -> list[str]:
         for run in tqdm(chosen, desc="export", unit="run", disable=len(chosen) < 20):
             names = [name for name in FILES if run.has(name)]
             for name in names:
-                write_member(archive, f"{run.id}/{name}", run.file(name))
+                write_member(archive, run, name)
             found = sorted(p.relative_to(run.path).as_posix() for p in run.path.rglob("*") if not p.is_dir())
             left_out += [f"{run.id}/{name}" for name in found if name not in names]
     return left_out
 
 
-def write_member(archive: zipfile.ZipFile, name: str, source: Path) -> None:
+def write_member(archive: zipfile.ZipFile, run: Run, name: str) -> None:
     """One file, with a fixed date and rights, so that the zip depends on the content alone."""
-    member = zipfile.ZipInfo(name)  # dated 1980
+    member = zipfile.ZipInfo(f"{run.id}/{name}")  # dated 1980
     member.external_attr = (stat.S_IFREG | 0o644) << 16
     member.create_system = 3
     compressed = name.endswith((".json", ".jsonl"))
     member.compress_type = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
-    member.file_size = source.stat().st_size  # tells zipfile whether it needs the form for more than 4 GB
-    with source.open("rb") as file, archive.open(member, "w") as out:
-        shutil.copyfileobj(file, out, CHUNK)
+    with run.open(name) as file:
+        member.file_size = file.seek(0, os.SEEK_END)  # tells zipfile whether it needs the form for more than 4 GB
+        file.seek(0)
+        with archive.open(member, "w") as out:
+            shutil.copyfileobj(file, out, CHUNK)
 
 
 def import_runs(path_zip: Path | str, root: Path | str, *, overwrite: bool = False) -> list[Run]:

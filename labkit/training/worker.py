@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from labkit.runs.process import process_start
-from labkit.runs.read import read_run
+from labkit.runs.read import is_run, read_run
 from labkit.runs.tracker import free_folder
 from labkit.training.job import left_of
 from labkit.training.local import Local, count_gpus, slots
@@ -155,7 +155,7 @@ class Worker:
 
 def status_of(folder: Path) -> str | None:
     """What a run says of itself; None where there is none yet."""
-    return read_run(folder).status if (folder / "run.json").exists() else None
+    return read_run(folder).status if is_run(folder) else None
 
 
 def leave(queue: Queue) -> None:

@@ -19,7 +19,7 @@ def run(full: bool) -> list[Row]:
     with tempfile.TemporaryDirectory() as folder:
         runs = Path(folder) / "runs"
         np.savez(Path(folder) / "mine.npz", embeddings=np.random.default_rng(0).normal(size=(3000, 32)), labels=LABELS)
-        one = sorted((RECORDED / "toy-ring").iterdir())[0]
+        one = sorted((RECORDED / "toy-ring").glob("toy_*"))[0]
         commands = {
             "evaluate": ["evaluate", str(Path(folder) / "mine.npz"), "--nmi"],
             "runs": ["runs", "compare", "--preset", "toy"],

@@ -1,6 +1,7 @@
 """Claims: every comparison names runs that record.py makes, and the verdict follows from the intervals alone."""
 
 import importlib.util
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -113,9 +114,19 @@ def test_ctrl_c_ends_the_script_with_one_line(monkeypatch, capsys, tmp_path):
     assert capsys.readouterr().err == "labkit: interrupted; the same command goes on where it stopped\n"
 
 
+def words_of(svg):
+    """The texts of a picture."""
+    return re.findall(r"<text[^>]*>([^<]+)<", svg)
+
+
 def test_the_recorded_page_is_what_the_runs_say():
     recorded = (ROOT / "data" / "runs" / "README.md").read_text(encoding="utf-8")
-    assert recorded == script("report").page()
+    report = script("report")
+    assert recorded == report.page()
+    drawn = report.picture(find_runs(ROOT / "data" / "runs")).decode()
+    kept = (ROOT / "data" / "runs" / "claims.svg").read_text(encoding="utf-8")
+    assert len(words_of(kept)) > 20
+    assert words_of(kept) == words_of(drawn)  # coordinates may differ in a last digit elsewhere
 
 
 def test_recorded_runs_are_whole_small_and_made_from_committed_code():
