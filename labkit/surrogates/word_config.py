@@ -48,6 +48,7 @@ USED = {
     "batch": ("size",),
     "optimizer": ("name", "lr", "weight_decay", "schedule", "warmup", "milestones", "decay", "clip"),
     "train": ("steps", "evaluate_every", "checkpoint_every", "log_every", "metric"),
+    "record": ("frames",),
 }
 
 
@@ -55,7 +56,9 @@ USED = {
 class WordConfig(RunSettings):
     """Settings of a run that trains a reader; what could only fail later is refused.
 
-    data.reader: the folder of a finished run whose reader is tuned; without one, training starts from random weights.
+    data.reader: the folder of a finished run whose reader is tuned, or a file of weights that one has kept; without it,
+    training starts from random weights. record.frames: how many times, evenly spread over the training, the reader's
+    weights are kept (checkpoints/STEP.safetensors of a run that keeps all).
     """
 
     def __post_init__(self) -> None:

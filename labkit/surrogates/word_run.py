@@ -19,7 +19,7 @@ from labkit.runs.record import DataFacts, Resumed, RunRecord
 from labkit.runs.tracker import FileTracker
 from labkit.runs.variant import Variant
 from labkit.surrogates.word_config import WordConfig, from_dict
-from labkit.surrogates.word_step import build_state, reader_weights, train_step
+from labkit.surrogates.word_step import build_state, keep_weights, reader_weights, train_step
 from labkit.surrogates.words import decode_words
 from labkit.training.devices import choose_device, device_name, prepare
 from labkit.training.distributed import world_size
@@ -106,11 +106,19 @@ def train(config: WordConfig, seed: int, state: State, tracker: FileTracker, sto
                 progress.best_step, progress.best = progress.step, measure(state, held_out(config, "validation"))[0]
                 tracker.log({"step": progress.step, "split": "validation"} | progress.best)
                 report.evaluated(progress.step, progress.loss, rhythm.metric, progress.best[rhythm.metric])
+            if is_frame(progress.step, steps, config.record.frames):
+                about = {"run": tracker.record.id, "commit": tracker.record.commit or "", "step": str(progress.step)}
+                keep_weights(tracker.folder / "checkpoints" / f"{progress.step}.safetensors", state, about)
             if stop.asked or progress.step % rhythm.checkpoint_every == 0 or progress.step == steps:
                 save_last(tracker, state, clock)
             if stop.asked and progress.step < steps:
                 return False
     return True
+
+
+def is_frame(step: int, steps: int, frames: int) -> bool:
+    """Whether the weights are kept after this step: so many times, evenly spread, the last time at the end."""
+    return frames > 0 and step * frames // steps > (step - 1) * frames // steps
 
 
 def finish(config: WordConfig, state: State, tracker: FileTracker) -> None:

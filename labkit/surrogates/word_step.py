@@ -9,6 +9,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+from labkit.base.files import write_safetensors
 from labkit.data.rendered_words import LONGEST, rendered_words, words_of
 from labkit.data.samplers import generator
 from labkit.data.word_images import LETTERS
@@ -43,13 +44,20 @@ def build_state(config: WordConfig, seed: int, device: torch.device) -> State:
     return State(reader, reader, surrogate, build_optimizer(reader, surrogate, rates, device), None, device)
 
 
-def reader_weights(run: Path) -> dict[str, Tensor]:
-    """The weights of the reader that a run trained."""
-    path = run / "checkpoints" / "last.safetensors"
+def reader_weights(where: Path) -> dict[str, Tensor]:
+    """The weights of the reader that a run trained, given its folder or a file of weights that `keep_weights` wrote."""
+    path = where if where.suffix == ".safetensors" else where / "checkpoints" / "last.safetensors"
     if not path.is_file():
-        raise ValueError(f"data.reader: {run} holds no trained reader (no {path.name} in its checkpoints)")
-    tensors, _ = read_checkpoint(path.read_bytes(), run)
-    return {name.removeprefix("model."): tensor for name, tensor in tensors.items() if name.startswith("model.")}
+        raise ValueError(f"data.reader: {where} holds no trained reader (there is no file {path.name})")
+    tensors, _ = read_checkpoint(path.read_bytes(), where)
+    model = {name.removeprefix("model."): tensor for name, tensor in tensors.items() if name.startswith("model.")}
+    return {name: tensor.float() for name, tensor in model.items()}
+
+
+def keep_weights(path: Path, state: State, facts: dict[str, str]) -> None:
+    """The reader's weights alone, in half precision, with what a later reader should know of them in the header."""
+    tensors = {f"model.{name}": tensor.half() for name, tensor in state.module.state_dict().items()}
+    write_safetensors(path, tensors, facts)
 
 
 def has_surrogate(config: WordConfig) -> bool:

@@ -181,3 +181,14 @@ def test_the_command_line(tmp_path, capsys):
     assert "finished" in capsys.readouterr().err
     assert main(["train", "words", "--loss", "pnp-dq"]) == 2
     assert "loss must be one of" in capsys.readouterr().err
+
+
+def test_weights_kept_on_the_way_are_readers_to_begin_from(tmp_path):
+    run = trained(tmp_path / "run", "cross-entropy", **{"record.frames": 3})
+    kept = sorted(int(path.stem) for path in (run.path / "checkpoints").glob("[0-9]*.safetensors"))
+    assert kept == [3, 5, 7]
+    path = run.path / "checkpoints" / "7.safetensors"
+    last = build_state(small(**{"data.reader": str(path)}), 1, torch.device("cpu"))
+    whole = build_state(small(**{"data.reader": str(run.path)}), 1, torch.device("cpu"))
+    for half, full in zip(last.model.parameters(), whole.model.parameters()):
+        torch.testing.assert_close(half, full, rtol=1e-3, atol=1e-6)
