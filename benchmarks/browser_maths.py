@@ -16,10 +16,12 @@ from torch import Tensor
 
 from benchmarks.browser import MODULES, browser, serve_modules
 from labkit.explorers.formula import parse
+from labkit.explorers.layers import layers_of
 from labkit.losses import from_derivative, functional
-from labkit.metrics import lists
+from labkit.metrics import edit_distance, lists, rotated_iou
 from labkit.metrics.evaluation import evaluate
 from labkit.metrics.nearest import recall_at_1, unit_rows
+from labkit.surrogates import BOX_FEATURES, SequenceEmbedding, Surrogate, VectorEmbedding, box_features
 
 SEED = 20
 # everything of a list of cases in the page; a case names a module, a function and its arguments
@@ -57,6 +59,7 @@ def cases(each: int = 14, seed: int = SEED) -> list[Case]:
     for number in range(each):
         found += [*ranking_cases(rng, number), *pair_cases(rng, number), *proxy_cases(rng, number)]
         found += [*softmax_cases(rng, number), *list_cases(rng), *batch_metric_cases(rng, number)]
+        found += [*surrogate_cases(rng, number), *box_cases(rng)]
     return found
 
 
@@ -208,6 +211,35 @@ def batch_metric_cases(rng: np.random.Generator, number: int) -> Iterator[Case]:
     yield Case("evaluate", call("metrics", "evaluate", x.tolist(), y.tolist(), [1, 3, 50]), expected)
     value = recall_at_1(unit_rows(x.detach().numpy()), y.numpy())
     yield Case("R@1", call("metrics", "recallAt1", x.tolist(), y.tolist()), {"value": value})
+
+
+def surrogate_cases(rng: np.random.Generator, number: int) -> Iterator[Case]:
+    """The learned distances of words and of boxes, with random weights; every fifth pair is equal."""
+    torch.manual_seed(int(rng.integers(2**31)))
+    slots, symbols = int(rng.integers(1, 6)), int(rng.integers(2, 6))
+    words = Surrogate(SequenceEmbedding(slots, symbols, width=4, layers=1 + number % 3, dim=5)).double()
+    boxes = Surrogate(VectorEmbedding(BOX_FEATURES, width=6, layers=2, dim=4, features=box_features)).double()
+    drawn = torch.randn(2, slots, symbols, dtype=torch.float64).softmax(-1), torch.randn(2, 5, dtype=torch.float64)
+    for name, surrogate, (z, y) in (("wordSurrogate", words, drawn[0]), ("boxSurrogate", boxes, drawn[1])):
+        z = (y if number % 5 == 0 else z)[None].clone().requires_grad_()
+        value = surrogate(z, y[None]).sum()
+        (gradient,) = torch.autograd.grad(value, z)
+        layers = [head | {name: part.tolist() for name, part in parts.items()} for head, parts in layers_of(surrogate)]
+        expected = {"value": value.item(), "gradient": gradient.flatten().tolist()}
+        yield Case(name, call("surrogate", name, layers, z[0].tolist(), y.tolist()), expected)
+
+
+def box_cases(rng: np.random.Generator) -> Iterator[Case]:
+    """Rotated IoU with its gradient, near and far; the edit distance of strings of a few letters."""
+    for apart in (0.2, 0.8, 3.0):
+        first, second = (np.r_[rng.normal(size=2) * apart, rng.uniform(0.2, 2, 2), rng.normal() * 3] for _ in range(2))
+        z = torch.tensor(first, requires_grad=True)
+        value = rotated_iou(z, torch.tensor(second))
+        (gradient,) = torch.autograd.grad(value, z)
+        expected = {"value": value.item(), "gradient": gradient.tolist()}
+        yield Case("rotated IoU", call("boxes", "rotatedIou", first.tolist(), second.tolist()), expected)
+        a, b = ("".join(rng.choice(list("abc"), int(rng.integers(0, 8)))) for _ in range(2))
+        yield Case("edit distance", call("strings", "editDistance", a, b), {"value": edit_distance(a, b)})
 
 
 def agreement(page: Any, made: list[Case]) -> dict[str, tuple[int, int, float]]:

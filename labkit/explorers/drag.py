@@ -16,15 +16,20 @@ COURSE = ("recall@k", "Smooth-AP", "RS@k", "PNP-O", "PNP-I_b", "PNP-D_s", "PNP-D
 
 
 def show_drag(
-    values: Mapping[str, Any], still: Callable[[], Sequence[Any]], titles: Sequence[str], alt: str, beneath: str = ""
+    values: Mapping[str, Any],
+    still: Callable[[], Sequence[Any]],
+    titles: Sequence[str],
+    alt: str,
+    beneath: str = "",
+    data: Mapping[str, bytes] | None = None,
 ) -> None:
     """Show a dragged explorer. values: its kind (web/drag/book.js) and what that kind begins with.
 
     still: draws the figures of the still picture, under their titles; alt: what the explorer shows; beneath: what the
-    still picture adds.
+    still picture adds; data: values that are bytes.
     """
     if mode() == "book":
-        display_html(book_html(DRAG, [values], [{}]) + caption(alt))
+        display_html(book_html(DRAG, [values], [data or {}]) + caption(alt))
         return
     from IPython.display import display
 
@@ -33,7 +38,7 @@ def show_drag(
         display(drawn)
         return
     instead = f"{drawn.data}<p><i>Run this cell to make it live.</i></p>"
-    display_html(book_html(DRAG, [values], [{}], instead) + caption(alt))
+    display_html(book_html(DRAG, [values], [data or {}], instead) + caption(alt))
 
 
 def who_is_pulled(loss: str, menu: Sequence[str] = COURSE, *, curves: bool = False, tau: float = 0.02) -> None:

@@ -1,16 +1,23 @@
 """Dragged explorers and questions in a page without Python: pointer, keys, the numbers of labkit, nothing spoiled."""
 
+import re
+
 import pytest
 import torch
 
+from labkit.data.word_images import LETTERS
 from labkit.explorers.drag import COURSE
 from labkit.explorers.hosts import DRAG, PREDICT, book_html
+from labkit.explorers.lessons import learned_surrogates
 from labkit.explorers.lessons.proxies import START, scene
 from labkit.figures.circle import CLASSES, PROXIES
 from labkit.figures.lessons import proxies, sgsl, start_here
 from labkit.figures.lessons.recall_at_k import GALLERY, recalls, surrogates
 from labkit.lessons.predict import spec
 from labkit.lessons.predictions import QUESTIONS
+from labkit.metrics import rotated_iou
+from labkit.surrogates import encode_words
+from labkit.surrogates.pocket import SLOTS, box_surrogate, learning, word_surrogate
 
 ITEMS = [{"name": name, "s": s, "positive": positive} for name, (s, positive) in GALLERY.items()]
 STRIP = {"kind": "strip", "items": ITEMS, "loss": "RS@k", "menu": list(COURSE), "curves": True}
@@ -159,3 +166,77 @@ def test_samples_and_proxies_are_dragged_and_the_weights_are_those_of_python(sho
             f"∂L/∂S(x, {name})",
         )
         assert float(said.replace("−", "-")) == pytest.approx(slope[0, c].item(), abs=6e-4)
+
+
+@pytest.fixture
+def explored(show, monkeypatch):
+    """An explorer of lesson 10, as the book has it."""
+    monkeypatch.setenv("LABKIT_BUILD", "book")
+
+    def opened(explore):
+        shown = []
+        monkeypatch.setattr("labkit.explorers.drag.display_html", shown.append)
+        explore()
+        return show(shown[0])
+
+    return opened
+
+
+@pytest.mark.browser
+def test_words_are_typed_and_slots_dragged_and_both_distances_are_those_of_python(explored):
+    page = explored(learned_surrogates.explore_letters)
+    page.get_by_label("read").fill("Cart?")  # only letters count, in lower case
+    page.get_by_label("truth").fill("card")
+    page.get_by_label("sure").fill("5")
+    page.get_by_text("Decoded: “cart”").wait_for()
+    z, y = encode_words(["cart", "card"], LETTERS, SLOTS).unbind(0)
+    assert page.evaluate(VALUE, "e, edits") == 1
+    estimate = word_surrogate()(z[None], y[None]).item()
+    assert page.evaluate(VALUE, "ê, surrogate") == pytest.approx(estimate, abs=6e-4)
+    for _ in range(6):
+        page.locator('[data-handle="3"]').press("Shift+ArrowUp" if _ == 0 else "ArrowUp")
+    page.get_by_text("Decoded: “card”").wait_for()
+    assert page.evaluate(VALUE, "e, edits") == 0
+    share = float(page.locator('[data-handle="3"]').get_attribute("aria-valuenow"))
+    assert 0.5 < share < 1
+    estimate = word_surrogate()(((1 - share) * z + share * y)[None], y[None]).item()
+    assert page.evaluate(VALUE, "ê, surrogate") == pytest.approx(estimate, abs=6e-4)
+
+
+@pytest.mark.browser
+def test_a_box_that_leaves_its_target_has_no_gradient_of_iou_and_comes_home_on_the_surrogate(explored):
+    page = explored(learned_surrogates.explore_boxes)
+    page.get_by_text("exactly 0").wait_for()
+    assert page.evaluate(VALUE, "e = 1 − IoU") == 1
+    page.get_by_role("button", name="Descend on IoU").click()
+    page.wait_for_timeout(300)
+    assert page.evaluate(VALUE, "e = 1 − IoU") == 1
+    centre = page.locator('[data-handle="box"]')
+    before = centre.get_attribute("aria-valuetext")
+    page.locator('[data-handle="turn"]').press("ArrowUp")
+    page.get_by_role("button", name="As at the start").click()
+    x, y = map(float, re.findall(r"[-\d.]+", before))
+    box, target = (
+        torch.tensor([given], dtype=torch.float64) for given in ([x, y, 0.5, 0.3, 2.5], [0.5, 0.5, 0.5, 0.3, 0.0])
+    )
+    assert rotated_iou(box, target).item() == 0
+    estimate = box_surrogate().double()(box, target).item()
+    assert page.evaluate(VALUE, "ê, surrogate") == pytest.approx(estimate, abs=6e-4)
+    page.get_by_role("button", name="Descend on ê").click()
+    page.get_by_text("1 − IoU pulls").wait_for()  # they overlap
+    assert page.evaluate(VALUE, "e = 1 − IoU") < 1
+
+
+@pytest.mark.browser
+def test_the_film_of_a_surrogate_is_dragged_and_played(explored):
+    page = explored(learned_surrogates.explore_learning)
+    film, last = learning(), len(learning().steps) - 1
+    time = page.locator('[data-handle="time"]')
+    time.press("ArrowLeft")
+    page.get_by_text(f"Step {film.steps[last - 1]}, λ = 0.1").wait_for()
+    error = abs(film.estimates[0, last - 1] - film.exact).mean()
+    assert f"mean |ê − e| {error:.2f}" in page.locator(".words").inner_text()
+    page.get_by_label("λ").select_option(label="0")
+    page.get_by_text("λ = 0:").wait_for()
+    page.get_by_role("button", name="Play").click()
+    page.get_by_text(f"Step {film.steps[last]}, λ = 0:").wait_for()

@@ -1,4 +1,4 @@
-// Values between 0 and 1 as bars on an axis of their own, with a tick where each was before.
+// Values between 0 and 1, or another most, as bars on an axis of their own, with a tick where each was before.
 import { shape } from "../shared/svg.js";
 
 const ROW = 24;
@@ -6,15 +6,15 @@ const ROW = 24;
 export const barsHeight = (count) => count * ROW + 26;
 
 /** bars: [name, value, before, class]; drawn from `top` on, over the whole width. */
-export function drawBars(svg, bars, { top, width }) {
-  const left = Math.min(170, 0.36 * width), right = width - 56, across = (v) => left + v * (right - left);
+export function drawBars(svg, bars, { top, width, most = 1 }) {
+  const left = Math.min(170, 0.36 * width), right = width - 56, across = (v) => left + (v / most) * (right - left);
   const end = top + bars.length * ROW;
-  for (const tick of [0, 0.25, 0.5, 0.75, 1]) {
+  for (const tick of [0, 0.25, 0.5, 0.75, 1].map((share) => share * most)) {
     shape(svg, "line", { x1: across(tick), x2: across(tick), y1: top, y2: end, class: "grid" });
     shape(svg, "text", { x: across(tick), y: end + 15, "text-anchor": "middle", class: "tick" }, String(tick));
   }
   bars.forEach(([name, value, before, kind = ""], row) => {
-    const y = top + row * ROW + 4, length = Math.max(0, Math.min(1, value)) * (right - left);
+    const y = top + row * ROW + 4, length = Math.max(0, Math.min(most, value)) / most * (right - left);
     shape(svg, "text", { x: left - 8, y: y + 12, "text-anchor": "end" }, name);
     shape(svg, "rect", { x: left, y, width: length, height: ROW - 8, class: `bar ${kind}` });
     if (before !== undefined && Math.abs(before - value) > 1e-9)
