@@ -49,7 +49,7 @@ runs: setup  ## train the recorded runs that are missing (hours)
 	@$(VENV_PYTHON) data/runs/record.py
 
 lock: setup  ## resolve pyproject.toml anew into requirements.txt
-	@$(VENV_PYTHON) -m piptools compile --quiet --upgrade --strip-extras --extra all --all-build-deps --allow-unsafe \
+	@$(VENV_PYTHON) -m piptools compile --quiet --upgrade --strip-extras --extra dev --all-build-deps --allow-unsafe \
 	  --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options --resolver=backtracking \
 	  --output-file requirements.txt pyproject.toml
 	@sed -i.old 's/^torch==\([0-9.]*\)+.*/torch==\1/' requirements.txt && rm requirements.txt.old  # one pin for CPU and CUDA builds

@@ -5,18 +5,27 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+
+def home_of(package: Path) -> Path:
+    """Where data, lessons and dashboard are: in the clone around the package, or in what its wheel brought along."""
+    clone = package.parent
+    # Looks for a file, not the folder: beside an installed package another project may have put a `data` folder.
+    return clone if (clone / "data" / "papers" / "pnp.csv").is_file() else package / "_home"
+
+
 PACKAGE = Path(__file__).resolve().parents[1]
-ROOT = PACKAGE.parent
-RECORDED = ROOT / "data" / "runs"
+ROOT = PACKAGE.parent  # of a clone
+HOME = home_of(PACKAGE)
+CLONE = HOME == ROOT
+WORK = ROOT if CLONE else Path()  # where commands put what they make: the clone, else where the user stands
+RECORDED = HOME / "data" / "runs"
 OWN = Path("runs")  # in the folder where the user stands
 SYSTEM = Path("/usr/share/datasets")  # where Debian's dataset packages put their files
 
 
 def shipped() -> Path:
-    """The data that come with labkit: `data` in a checkout, `labkit/_data` in an installed wheel."""
-    checkout = ROOT / "data"
-    # Looks for a file, not the folder: beside an installed package another project may have put a `data` folder.
-    return checkout if (checkout / "papers" / "pnp.csv").is_file() else PACKAGE / "_data"
+    """The data that come with labkit."""
+    return HOME / "data"
 
 
 def cache() -> Path:

@@ -14,12 +14,12 @@ from string import Template
 from labkit.assignments import NAMES, load
 from labkit.assignments.private import PRIVATE, read_key
 from labkit.base.files import write_json
-from labkit.base.paths import ROOT
+from labkit.base.paths import HOME
 from labkit.base.words import first_few
 from labkit.classroom.lab import lab_environment
 from labkit.classroom.release import CODE_STUB, TEXT_STUB, version
 
-MASTERS = ROOT / "notebooks" / "assignments"
+MASTERS = HOME / "notebooks" / "assignments"
 TEMPLATES = Path(__file__).parent / "templates"
 MARK = "labkit course init"  # in the first line of a config that is ours
 FOLDERS = {"student": "student", "solution": "solutions", "notes": "notes"}  # nbgrader has its own "solution"

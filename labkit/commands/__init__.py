@@ -12,8 +12,9 @@ import difflib
 import sys
 from collections.abc import Iterable, Sequence
 from importlib import import_module
+from typing import Any
 
-from labkit.commands.errors import ended, guarded
+from labkit.commands.errors import ended, guarded, how_to_get, missing
 
 NAMES = (
     "train",
@@ -40,7 +41,10 @@ NAMES = (
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     given = sys.argv[1:] if arguments is None else list(arguments)
-    parser = parser_of(given[:1] if given and given[0] in NAMES else NAMES)
+    try:
+        parser = parser_of(given[:1]) if given and given[0] in NAMES else parser_of_all()
+    except ModuleNotFoundError as error:
+        return missing(error)
     if given and given[0] not in NAMES and not given[0].startswith("-"):
         close = difflib.get_close_matches(given[0], NAMES, 1)
         meant = f"; did you mean {close[0]}?" if close else ""
@@ -54,10 +58,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def parser_of(names: Iterable[str]) -> argparse.ArgumentParser:
     """A parser that knows these commands."""
-    parser = argparse.ArgumentParser(prog="python -m labkit", description="labkit: train on what you measure")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    parser, commands = empty_parser()
     for name in names:
         module = import_module(f"labkit.commands.{name}")
         own = commands.add_parser(name, help=module.HELP, description=getattr(module, "DESCRIPTION", module.HELP))
         module.register(own)
     return parser
+
+
+def parser_of_all() -> argparse.ArgumentParser:
+    """A parser for the list of commands; one whose packages are not installed stands there with the way to get them."""
+    parser, commands = empty_parser()
+    for name in NAMES:
+        try:
+            text = import_module(f"labkit.commands.{name}").HELP
+        except ModuleNotFoundError as error:
+            text = f"needs more packages: {how_to_get(error.name or '')}"
+        commands.add_parser(name, help=text)
+    return parser
+
+
+def empty_parser() -> tuple[argparse.ArgumentParser, Any]:
+    """A parser, and where its commands go."""
+    parser = argparse.ArgumentParser(prog="python -m labkit", description="labkit: train on what you measure")
+    return parser, parser.add_subparsers(dest="command", required=True, metavar="COMMAND")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from labkit.base.paths import ROOT
-from labkit.commands.processes import needs_checkout
+from labkit.base.paths import HOME, WORK
 
 HELP = "write the lessons as HTML pages that need neither network nor Python"
 
@@ -21,5 +20,4 @@ def run_book(args: argparse.Namespace) -> int:
     """Build the book from the lessons."""
     from labkit.book import build_book
 
-    needs_checkout("notebooks")
-    return build_book(ROOT / "notebooks", ROOT / args.output, args.names)
+    return build_book(HOME / "notebooks", WORK / args.output, args.names)

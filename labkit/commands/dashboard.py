@@ -7,10 +7,14 @@ import os
 import secrets
 import socket
 import sys
+import tomllib
+from collections.abc import Iterable, Iterator
+from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from labkit.base.errors import LabkitError
-from labkit.commands.processes import add_server_options, become, needs_checkout
+from labkit.base.paths import HOME
+from labkit.commands.processes import add_server_options, become, needs_package
 from labkit.commands.terminal import say
 
 HELP = "open the dashboard in a browser, on this machine only"
@@ -32,7 +36,7 @@ def register(parser: argparse.ArgumentParser) -> None:
 
 def run_dashboard(args: argparse.Namespace) -> int:
     """Streamlit on loopback; its settings are in .streamlit/config.toml."""
-    needs_checkout("dashboard")
+    needs_package("streamlit")
     if args.behind and not args.read_only:
         raise LabkitError("--behind lets others in, and whoever can train can start any program: add --read-only")
     with socket.socket() as listener:
@@ -54,9 +58,29 @@ def run_dashboard(args: argparse.Namespace) -> int:
         "LABKIT_DASHBOARD_OPEN": "" if quiet or args.behind else str(args.port),
         "LABKIT_READ_ONLY": "1" if args.read_only else "0",
     }
-    command = [sys.executable, "-m", "streamlit", "run", "streamlit_server.py", "--server.address", "127.0.0.1"]
+    command = [sys.executable, "-m", "streamlit", "run", str(HOME / "streamlit_server.py"), *configured()]
     command += ["--server.port", str(args.port), "--server.headless", "true"]
     return become([*command, *(proxied(args.behind) if args.behind else ())], environment)
+
+
+def configured() -> list[str]:
+    """The settings that come with the dashboard, as options: Streamlit reads a file only where the user stands."""
+    return flags(settings(tomllib.loads((HOME / ".streamlit" / "config.toml").read_text(encoding="utf-8"))))
+
+
+def settings(table: dict[str, Any], before: str = "") -> Iterator[tuple[str, object]]:
+    """Names with dots and values of a table of tables; a list gives its name once for each of its values."""
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield from settings(value, f"{before}{name}.")
+        else:
+            yield from ((before + name, one) for one in (value if isinstance(value, list) else [value]))
+
+
+def flags(options: Iterable[tuple[str, object]]) -> list[str]:
+    """Options of Streamlit's command line."""
+    words = ((f"--{name}", str(value).lower() if isinstance(value, bool) else str(value)) for name, value in options)
+    return [word for pair in words for word in pair]
 
 
 def public_address(text: str) -> SplitResult:
@@ -69,11 +93,11 @@ def public_address(text: str) -> SplitResult:
 
 def proxied(address: SplitResult) -> list[str]:
     """Streamlit's options behind a proxy: the path it lies under, and the one more name it answers to."""
-    port = address.port or (443 if address.scheme == "https" else 80)
-    options = [
-        ("server.baseUrlPath", address.path.strip("/")),
-        *(("server.allowedHosts", name) for name in ("127.0.0.1", "localhost", str(address.hostname))),
-        ("browser.serverAddress", str(address.hostname)),
-        ("browser.serverPort", str(port)),
-    ]
-    return [part for name, value in options for part in (f"--{name}", value)]
+    return flags(
+        [
+            ("server.baseUrlPath", address.path.strip("/")),
+            ("server.allowedHosts", address.hostname),
+            ("browser.serverAddress", address.hostname),
+            ("browser.serverPort", address.port or (443 if address.scheme == "https" else 80)),
+        ]
+    )

@@ -5,13 +5,15 @@ from __future__ import annotations
 import argparse
 import errno
 import os
+import re
 import sys
+from importlib.metadata import requires
 from zipfile import BadZipFile
 
 from labkit.base import interrupts
 from labkit.base.errors import Failed, LabkitError
 from labkit.base.interrupts import INTERRUPTED
-from labkit.base.paths import ROOT
+from labkit.base.paths import CLONE
 from labkit.commands.terminal import tell
 
 # what a user can put right; torch says RuntimeError when memory or a device is not there
@@ -19,6 +21,9 @@ EXPECTED = (LabkitError, ValueError, OSError, RuntimeError, FloatingPointError, 
 FAILED, WRONG = 1, 2
 # how libraries say that memory was short: torch, the loader of shared libraries, C++, CUDA
 NO_MEMORY = ("allocate memory", "failed to map segment", "bad_alloc", "out of memory")
+# packages that are imported by another name, and the extras that bring packages, the smaller ones first
+PACKAGES = {"PIL": "pillow", "sklearn": "scikit-learn", "umap": "umap-learn", "mlflow": "mlflow-skinny"}
+EXTRAS = ("training", "icons", "pretrained", "ray", "mlflow", "dashboard", "notebooks", "course")
 
 
 def guarded(args: argparse.Namespace) -> int:
@@ -79,13 +84,28 @@ def missing(error: ModuleNotFoundError) -> int:
     """Say how to get a package that is not there."""
     if not error.name or error.name.partition(".")[0] == "labkit":
         raise error
-    if (ROOT / "requirements.txt").is_file():
-        python = r".venv\Scripts\python" if sys.platform == "win32" else ".venv/bin/python"
-        advice = f"make the environment with `python -m labkit setup`, then call {python} -m labkit …"
-    else:
-        advice = 'pip install "labkit[all]"'
-    tell(f"this Python has no {error.name}; {advice}")
+    tell(f"this Python has no {error.name}; {how_to_get(error.name)}")
     return FAILED
+
+
+def how_to_get(module: str) -> str:
+    """The command that brings a module: set-up in a clone, else pip with the extra that names its package."""
+    if CLONE:
+        python = r".venv\Scripts\python" if sys.platform == "win32" else ".venv/bin/python"
+        return f"make the environment with `python -m labkit setup`, then call {python} -m labkit …"
+    return f'pip install "labkit[{extra_of(module)}]"'
+
+
+def extra_of(module: str) -> str:
+    """The extra of the installed labkit that brings a module, the smallest if there are several."""
+    top = module.partition(".")[0]
+    package = PACKAGES.get(top, top.lower().replace("_", "-"))
+    listed = [line.partition(";")[::2] for line in requires("labkit") or ()]
+    for extra in EXTRAS:
+        names = [re.split(r"[^\w.-]", name.strip(), maxsplit=1)[0] for name, marker in listed if f"'{extra}'" in marker]
+        if package in names:
+            return extra
+    return "all"
 
 
 def ended(code: int) -> int:

@@ -6,8 +6,8 @@ import argparse
 import os
 from pathlib import Path
 
-from labkit.base.paths import ROOT
-from labkit.commands.processes import add_server_options, become, needs_checkout
+from labkit.base.paths import HOME, WORK
+from labkit.commands.processes import add_server_options, become, needs_package
 from labkit.commands.terminal import say
 
 HELP = "open JupyterLab on your copy of the lessons, with its options if any follow"
@@ -23,8 +23,8 @@ def register(parser: argparse.ArgumentParser) -> None:
 
 
 def lessons_folder() -> Path:
-    """Where a person works: LABKIT_LESSONS, or my_lessons in the clone, which git ignores."""
-    return Path(os.environ.get("LABKIT_LESSONS") or ROOT / "my_lessons").expanduser().resolve()
+    """Where a person works: LABKIT_LESSONS, or my_lessons in the clone (git ignores it) or where the person stands."""
+    return Path(os.environ.get("LABKIT_LESSONS") or WORK / "my_lessons").expanduser().resolve()
 
 
 def run_lab(args: argparse.Namespace) -> int:
@@ -32,11 +32,11 @@ def run_lab(args: argparse.Namespace) -> int:
     from labkit.classroom.lab import lab_command, lab_environment
     from labkit.classroom.lessons import start_afresh, working_copy
 
-    needs_checkout("notebooks")
+    needs_package("jupyterlab")
     folder = lessons_folder()
     if args.afresh:
-        start_afresh(ROOT / "notebooks", folder, args.afresh, say)
-    working_copy(ROOT / "notebooks", folder, say)
+        start_afresh(HOME / "notebooks", folder, args.afresh, say)
+    working_copy(HOME / "notebooks", folder, say)
     say(f"your lessons are in {folder}; your answers stay there when labkit is updated")
     command = [*lab_command(folder, args.port, args.headless), *args.others]
     return become(command, lab_environment("lessons", "every"))

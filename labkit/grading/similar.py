@@ -18,7 +18,7 @@ from itertools import combinations
 from zlib import crc32
 
 from labkit.assignments.assignment import Assignment
-from labkit.base.paths import ROOT
+from labkit.base.paths import HOME
 
 RUN = 12  # tokens in one fingerprint
 WINDOW = 4  # of this many neighbouring fingerprints, the smallest is kept
@@ -90,7 +90,7 @@ def public_code(assignment: Assignment) -> list[str]:
     for question in assignment.questions:
         with suppress(OSError, TypeError):
             texts.append(inspect.getsource(question.exercise.reference))
-    master = ROOT / "notebooks" / "assignments" / f"{assignment.name}.py"
+    master = HOME / "notebooks" / "assignments" / f"{assignment.name}.py"
     if master.is_file():
         cells = master.read_text(encoding="utf-8").split("\n# %%")
         texts += [cell.partition("\n")[2] for cell in cells if 'role="answer"' in cell.partition("\n")[0]]

@@ -8,7 +8,7 @@ import subprocess
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from labkit.base.paths import ROOT
+from labkit.base.paths import CLONE, ROOT
 from labkit.data.dataset import Splits
 from labkit.runs.record import DataFacts
 
@@ -17,6 +17,8 @@ def code_version() -> dict[str, Any]:
     """The commit the code is at, and whether files of the package differ from it; None outside a clone."""
 
     def git(*arguments: str) -> str | None:
+        if not CLONE:  # around an installed package there may be another project's repository
+            return None
         try:
             command = ["git", *arguments]  # the user's own, wherever it is
             done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=10)

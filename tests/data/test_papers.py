@@ -10,7 +10,6 @@ import pytest
 
 pd = pytest.importorskip("pandas")
 
-from labkit.base import paths  # noqa: E402
 from labkit.base.paths import shipped  # noqa: E402
 from labkit.data import papers  # noqa: E402
 
@@ -159,12 +158,6 @@ def test_unknown_paper_and_table():
         papers.table("mpa", "1")
     with pytest.raises(ValueError, match=r"table must be one of .*'rsk-results'"):
         papers.pivot("slides", "rsk")
-
-
-def test_installed_wheel_has_its_own_copy(monkeypatch, tmp_path):
-    monkeypatch.setattr(paths, "ROOT", tmp_path)
-    monkeypatch.setattr(paths, "PACKAGE", tmp_path / "labkit")
-    assert shipped() == tmp_path / "labkit" / "_data"
 
 
 def test_citations():
