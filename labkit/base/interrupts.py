@@ -59,5 +59,5 @@ def guarded(main):  # type: (Callable[[], int]) -> int
             end()
         raise
     if signal.getsignal(signal.SIGINT) is on_interrupt:
-        signal.signal(signal.SIGINT, lambda number, frame: os._exit(code))  # what was to be done is done
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # what was to be done is done; Python's own end keeps only this one
     return code
