@@ -22,6 +22,8 @@ NAMES = (
     "evaluate",
     "runs",
     "project",
+    "compress",
+    "decompress",
     "data",
     "grade",
     "course",
