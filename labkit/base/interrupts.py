@@ -59,5 +59,6 @@ def guarded(main):  # type: (Callable[[], int]) -> int
             end()
         raise
     if signal.getsignal(signal.SIGINT) is on_interrupt:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # what was to be done is done; Python's own end keeps only this one
+        # What was to be done is done; only this handler is kept by Python's own end.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     return code
