@@ -1,4 +1,4 @@
-"""Draws which room imports which: `make imports` writes benchmarks/results/imports.svg, the picture in CONTRIBUTING.
+"""Draws which room imports which: `make imports` writes labkit/book/guides/imports.svg, the picture in CONTRIBUTING.
 
 The rooms stand in the order of the contract "floors" in pyproject.toml, so everything lies right of the diagonal. What
 the contract forbids would lie left of it, in a frame.
@@ -14,7 +14,7 @@ import grimp
 from labkit.base.files import write_bytes
 from labkit.base.paths import ROOT
 
-PICTURE = Path(__file__).parent / "results" / "imports.svg"
+PICTURE = Path(__file__).parents[1] / "labkit" / "book" / "guides" / "imports.svg"
 SIDE = 30  # of a square, in pixels
 SURFACES = ("benchmarks", "dashboard")
 INK, BLUE, WRONG = "#1b1b1b", "#0072b2", "#d55e00"

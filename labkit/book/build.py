@@ -10,6 +10,7 @@ from pathlib import Path
 
 from labkit.book.notebooks import execute, in_short, lesson_sources
 from labkit.book.page import output, page, title_of
+from labkit.book.reference import GUIDES, reference_pages
 from labkit.explorers.playground import playground_page
 from labkit.lessons.markdown import markdown
 
@@ -49,6 +50,10 @@ def build_book(lessons: Path, target: Path, names: list[str] | None = None) -> i
         body = f'{navigation(None, None)}<section class="text">{words}</section>'
         (target / "glossary.html").write_text(document("Glossary", body), encoding="utf-8")
         more += '<p><a href="glossary.html">The glossary</a>: what each word and symbol means.</p>'
+    if sources and not names:
+        print("labkit: the reference, a page for each loss and metric", flush=True)
+        write_reference(target)
+        more += '<p><a href="reference.html">The reference</a>: every loss and metric, and guides.</p>'
     front = (
         f'<section class="text"><h1>labkit: train on what you measure</h1>{more}</section>'
         f'<div class="cards">{cards}</div>'
@@ -56,6 +61,15 @@ def build_book(lessons: Path, target: Path, names: list[str] | None = None) -> i
     (target / "index.html").write_text(document("labkit", front), encoding="utf-8")
     print(f"labkit: the book is in {target}; open {target / 'index.html'}")
     return failures
+
+
+def write_reference(target: Path) -> None:
+    """The pages about losses and metrics, and the guides."""
+    back = '<nav aria-label="Reference"><a href="index.html">Contents</a> <a href="reference.html">Reference</a></nav>'
+    for name, (title, body) in reference_pages().items():
+        (target / f"{name}.html").write_text(document(title, f"{back}{body}{back}"), encoding="utf-8")
+    for picture in GUIDES.glob("*.svg"):
+        shutil.copyfile(picture, target / picture.name)
 
 
 def card(notebook: Path, title: str, body: str) -> str:
