@@ -37,6 +37,14 @@ TITLES = {
     "multi-similarity": "Multi-similarity",
     "margin": "Margin",
     "n-pair": "N-pair",
+    "cross-entropy": "Cross-entropy",
+    "ls-ed": "LS-ED",
+    "ls-ed-ce": "LS-ED + CE",
+    "feds": "FEDS",
+    "feds-hard": "FEDS, hard filter",
+    "feds-random": "FEDS, random filter",
+    "reinforce": "REINFORCE",
+    "soft-edit-distance": "Soft edit distance",
 }
 # a setting and its value; the others read "name = value"
 PHRASES = {
@@ -62,6 +70,10 @@ PHRASES = {
     "model.last": "last block {}",
     "model.neck": "neck {}",
     "model.pool": "{} pooling",
+    "data.reader": "from reader {}",
+    "generator": "random pairs: {}",
+    "I_a": "I_a = {}",
+    "I_b": "I_b = {}",
     "model.norm": "{} norm",
     "model.channels": "channels {}",
     "model.weights": "weights {}",

@@ -20,7 +20,7 @@ RULE = (
     "Held: the interval lies on the claimed side of zero. Contradicted: on the other side. Equal: within the margin, "
     "whatever the sign. Not resolved: these seeds cannot tell."
 )
-SHARES = ("R@", "P@", "AP", "MAP", "nDCG", "MRR", "R-precision", "NMI", "recall-")
+SHARES = ("R@", "P@", "AP", "MAP", "nDCG", "MRR", "R-precision", "NMI", "recall-", "Acc", "NED")
 
 
 def with_mark(verdict: str) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from labkit.base.words import is_share, signed
 from labkit.runs.compare import PairedDifference, first_seeds, paired_difference
 from labkit.runs.paper_claims import CLAIMS, Claim, Comparison
+from labkit.runs.readings import METRICS, word_difference
 from labkit.runs.run import Run
 from labkit.runs.schema import RunError
 from labkit.runs.variant import Variant
@@ -39,7 +40,8 @@ def findings(runs: Iterable[Run]) -> Iterator[Finding]:
         for comparison in claim.comparisons:
             try:
                 both = groups.get(comparison.higher, []) + groups.get(comparison.lower, [])
-                found.append(paired_difference(both, comparison.higher, comparison.lower, comparison.metric))
+                difference = word_difference if comparison.metric in METRICS else paired_difference
+                found.append(difference(both, comparison.higher, comparison.lower, comparison.metric))
             except RunError:
                 missing.append(comparison)
         yield Finding(claim, tuple(found), tuple(missing), verdict(claim, found))

@@ -21,6 +21,7 @@ FILES = (
     "embeddings.safetensors",
     "frames.safetensors",
     "samples.parquet",
+    "approximation.parquet",
     *(f"projections/{name}.parquet" for name in PROJECTIONS),
     "checkpoints/last.safetensors",
     "checkpoints/best.safetensors",

@@ -8,22 +8,35 @@ from typing import Any
 
 from labkit.base.checks import check_choice, check_count, check_not_negative, check_positive
 from labkit.runs.bounds import check_bounds
-from labkit.runs.presets import WORDS, kind_of, preset_content, preset_names
+from labkit.runs.presets import WORDS, kind_of, own_settings, preset_content, preset_names, tuned_settings
 from labkit.runs.record import OPTIMIZERS, SECTIONS, RunSettings
-from labkit.runs.variant import parse
+from labkit.runs.variant import full_key, parse
 from labkit.training.config import SCHEDULES, Config, cast, hint, load_config
 
-SURROGATE = {"I_a": 50, "I_b": 50, "eta_a": 1e-3, "lam": 0.1, "pairs": 64, "generator": True, "edits": 6, "ce": 0.0}
+SURROGATE = {"I_a": 25, "I_b": 25, "eta_a": 1e-3, "lam": 0.1, "pairs": 64, "generator": True, "edits": 6, "ce": 0.0}
 FILTER = {"filter": "ramp", "epsilon": 1.0, "shuffled": False, "filter_from": 2}
 # What a reader can be trained on, with the options of each; their values are ours, since the slides give none.
 ARMS: dict[str, dict[str, Any]] = {
     "cross-entropy": {},
     "ls-ed": SURROGATE,
+    "ls-ed-ce": SURROGATE | {"ce": 0.1},
     "feds": SURROGATE | FILTER,
+    "feds-hard": SURROGATE | FILTER | {"filter": "hard"},
+    "feds-random": SURROGATE | FILTER | {"shuffled": True},
     "soft-edit-distance": {"temperature": 0.1},
     "reinforce": {"samples": 8},
+    "untrained": {},
 }
-DATA = {"name": "rendered-words", "distortion": 1.0, "validation": 500, "test": 1000, "reader": ""}
+RENDERED = "rendered-words"
+DATA = {
+    "name": RENDERED,
+    "distortion": 1.0,
+    "pool": 0,
+    "validation": 500,
+    "test": 1000,
+    "reader": "",
+    "surrogate": "",
+}
 MODEL = {"name": "small-reader", "width": 96}
 METRICS = ("Acc", "NED")
 
@@ -56,9 +69,11 @@ USED = {
 class WordConfig(RunSettings):
     """Settings of a run that trains a reader; what could only fail later is refused.
 
-    data.reader: the folder of a finished run whose reader is tuned, or a file of weights that one has kept; without it,
-    training starts from random weights. record.frames: how many times, evenly spread over the training, the reader's
-    weights are kept (checkpoints/STEP.safetensors of a run that keeps all).
+    data.reader: a reader that is tuned: one that comes with labkit, by name (`shipped.py`), the folder of a finished
+    run, or a file of weights; without it, training starts from random weights. data.surrogate: the same for Φ, which
+    Algorithm 1 draws at random. data.pool: that many pictures are drawn once and used again and again; 0: no picture
+    comes twice. record.frames: how many times, evenly spread over the training, the reader's weights are kept
+    (checkpoints/STEP.safetensors of a run that keeps all). The loss "untrained" measures the reader as it is.
     """
 
     def __post_init__(self) -> None:
@@ -71,7 +86,8 @@ class WordConfig(RunSettings):
         check_bounds(self)
         for name in ("validation", "test"):
             check_count(f"data.{name}", self.data[name])
-        check_not_negative("data.distortion", self.data["distortion"])
+        for name in ("distortion", "pool"):
+            check_not_negative(f"data.{name}", self.data[name])
         for section, usual in FREE.items():
             check_choice(f"{section}.name", getattr(self, section)["name"], (usual["name"],))
         for name, value in self.loss_options.items():
@@ -82,9 +98,11 @@ def load_word_config(preset: str, loss: str | None = None, settings: Mapping[str
     """A preset with its own or another loss, and settings over it (values, or text as after `--set`)."""
     check_choice("preset", preset, preset_names(WORDS))
     content = preset_content(preset)
-    config = from_dict(content | {"preset": preset, "loss": content["loss"] if loss is None else loss})
-    for key, text in (settings or {}).items():
-        config = set_value(config, key, parse(text) if isinstance(text, str) else text)
+    loss = content["loss"] if loss is None else loss
+    config = from_dict(content | {"preset": preset, "loss": loss})
+    chosen = {**tuned_settings(preset, loss), **own_settings(preset, loss), **(settings or {})}
+    for key, text in chosen.items():
+        config = set_value(config, full_key(key), parse(text) if isinstance(text, str) else text)
     return config
 
 

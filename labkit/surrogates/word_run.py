@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from labkit.base.files import atomic
-from labkit.data.rendered_words import FONTS, WORDS, rendered_words, words_of
-from labkit.data.word_images import LETTERS, WordImages
+from labkit.data.rendered_words import FONTS, WORDS
 from labkit.metrics import evaluate_words
 from labkit.runs import provenance
 from labkit.runs.record import DataFacts, Resumed, RunRecord
 from labkit.runs.tracker import FileTracker
 from labkit.runs.variant import Variant
+from labkit.surrogates.embedding import Surrogate
+from labkit.surrogates.learning import surrogate_loss
+from labkit.surrogates.shipped import weights_file
 from labkit.surrogates.word_config import WordConfig, from_dict
-from labkit.surrogates.word_step import build_state, keep_weights, reader_weights, train_step
+from labkit.surrogates.word_source import Part, source_of
+from labkit.surrogates.word_step import build_state, has_surrogate, keep_weights, train_step
+from labkit.surrogates.word_task import random_word_pairs
 from labkit.surrogates.words import decode_words
 from labkit.training.devices import choose_device, device_name, prepare
 from labkit.training.distributed import world_size
@@ -30,6 +33,7 @@ from labkit.training.report import Report
 from labkit.training.state import State, load_checkpoint, set_learning_rate
 from labkit.training.watch import Clock, Stop, stop_signals
 
+SHOWN = 500  # pairs of each kind that show how good a surrogate is
 TOLD = ("learn_loss", "error", "gradient_norm", "learn_kept")  # of the surrogate, where it has learned
 
 
@@ -85,7 +89,8 @@ def run(config: WordConfig, seed: int, state: State, tracker: FileTracker) -> Ru
 
 def train(config: WordConfig, seed: int, state: State, tracker: FileTracker, stop: Stop) -> bool:
     """All steps that are left; False if somebody asked to stop."""
-    progress, rhythm, steps, clock = state.progress, config.train, config.train.steps, Clock(state)
+    progress, rhythm, clock = state.progress, config.train, Clock(state)
+    steps = 0 if config.loss == "untrained" else rhythm.steps
     with Report(tracker.folder.name, steps, progress.step) as report:
         while progress.step < steps:
             share = set_learning_rate(state.optimizer, config.optimizer, progress.step, steps)
@@ -103,7 +108,7 @@ def train(config: WordConfig, seed: int, state: State, tracker: FileTracker, sto
                     raise FloatingPointError(f"the loss is {progress.loss} at step {progress.step}: lower lr or clip")
             report.step(progress.loss if logging else None)
             if progress.step % rhythm.evaluate_every == 0 or progress.step == steps:
-                progress.best_step, progress.best = progress.step, measure(state, held_out(config, "validation"))[0]
+                progress.best_step, progress.best = progress.step, measure(config, state, "validation")[0]
                 tracker.log({"step": progress.step, "split": "validation"} | progress.best)
                 report.evaluated(progress.step, progress.loss, rhythm.metric, progress.best[rhythm.metric])
             if is_frame(progress.step, steps, config.record.frames):
@@ -123,58 +128,78 @@ def is_frame(step: int, steps: int, frames: int) -> bool:
 
 def finish(config: WordConfig, state: State, tracker: FileTracker) -> None:
     """Test the last weights, keep what was read, and write the summary."""
-    clock, data = Clock(state), held_out(config, "test")
-    found, read = measure(state, data)
+    clock = Clock(state)
+    if config.loss == "untrained":
+        state.progress.best_step, state.progress.best = 0, measure(config, state, "validation")[0]
+    found, read = measure(config, state, "test")
     if tracker.record.keep != "metrics":
-        write_readings(tracker.folder / "samples.parquet", data, read)
+        write_readings(tracker.folder / "samples.parquet", source_of(config).part(config, "test"), read)
+        if has_surrogate(config):
+            write_table(tracker.folder / "approximation.parquet", approximation(config, state))
     clock.read()
     tracker.finish("finished", replace(summary_of(state), test=dict(found), test_last=dict(found)))
     drop_checkpoints(tracker.folder, tracker.record.keep)
 
 
 @torch.no_grad()
-def measure(state: State, data: WordImages) -> tuple[dict[str, float], list[str]]:
-    """Acc, NED and TED of the reader on words, and what it read."""
+def measure(config: WordConfig, state: State, split: str) -> tuple[dict[str, float], list[str]]:
+    """Acc, NED and TED of the reader on the words of a part, and what it read."""
+    source = source_of(config)
+    part = source.part(config, split)
     state.module.eval()
     read: list[str] = []
-    for images in data.images.split(256):
-        read += decode_words(state.module(images.to(state.device) / 255), LETTERS)
+    for inputs in part.inputs.split(256):
+        read += decode_words(state.module(source.see(inputs.to(state.device))), source.alphabet)
     state.module.train()
-    return evaluate_words(read, data.words), read
+    return evaluate_words(read, part.words), read
 
 
-def write_readings(path: Path, data: WordImages, read: list[str]) -> None:
+def approximation(config: WordConfig, state: State) -> dict[str, Any]:
+    """e, ê and ‖∂ê/∂z‖ of pairs that nothing has learned from: what is read of test words, and random test words."""
+    assert isinstance(state.loss, Surrogate)
+    source = source_of(config)
+    columns: dict[str, list[Any]] = {name: [] for name in ("id", "kind", "exact", "estimate", "gradient_norm")}
+    part = source.part(config, "test")
+    state.module.eval()
+    with torch.no_grad():
+        z = source.task.predict(state.module(source.see(part.inputs[:SHOWN].to(state.device))))
+    pairs = random_word_pairs(sorted(set(part.words)), source.alphabet, source.slots, SHOWN, seed=SHOWN)(0)
+    for kind, (first, second) in (("reader", (z, source.encoded(part.words[:SHOWN]))), ("generator", pairs)):
+        first, second = first.to(state.device), second.to(state.device)
+        exact = source.task.exact(first, second)
+        found = surrogate_loss(state.loss, first, second, exact, lam=0.0)
+        columns["id"] += [f"{kind}/{number}" for number in range(len(exact))]
+        columns["kind"] += [kind] * len(exact)
+        for name, values in (("exact", exact), ("estimate", found.estimate), ("gradient_norm", found.gradient_norm)):
+            columns[name] += [round(value, 3) for value in values.tolist()]
+    return columns
+
+
+def write_readings(path: Path, data: Part, read: list[str]) -> None:
     """One row a word: its id, its number, the word, and what was read; intervals are found by drawing rows anew."""
+    rows = {"id": data.ids, "label": range(len(data)), "class_name": data.words, "split": "test", "read": read}
+    write_table(path, rows)
+
+
+def write_table(path: Path, columns: dict[str, Any]) -> None:
+    """A table as a run keeps it."""
     import pandas as pd
 
-    table = pd.DataFrame(
-        {"id": data.ids, "label": range(len(data)), "class_name": data.words, "split": "test", "read": read}
-    )
     with atomic(path) as temporary:
-        table.to_parquet(temporary, index=False, compression="zstd")
-
-
-def held_out(config: WordConfig, split: str) -> WordImages:
-    """The words that every run is measured on: they depend on their number and on the distortion alone."""
-    return drawn(split, config.data[split], config.data["distortion"])
-
-
-@cache
-def drawn(split: str, count: int, distortion: float) -> WordImages:
-    """Drawn once a process."""
-    return rendered_words(split, count, distortion=distortion)
+        pd.DataFrame(columns).to_parquet(temporary, index=False, compression="zstd")
 
 
 def facts(config: WordConfig, state: State) -> dict[str, Any]:
     """Code, libraries, machine and data of this process."""
-    validation, test = held_out(config, "validation"), held_out(config, "test")
+    source = source_of(config)
+    validation, test = source.part(config, "validation"), source.part(config, "test")
     digest = hashlib.sha256(f"{WORDS.checksum} {FONTS.checksum} {config.data['distortion']}".encode())
-    for part in (validation, test):
-        digest.update(part.images.numpy().tobytes())
-    if config.data["reader"]:
-        for name, tensor in sorted(reader_weights(Path(config.data["reader"])).items()):
-            digest.update(name.encode() + tensor.numpy().tobytes())
-    words = len(words_of("train"))
+    for part in (validation, test, *([source.part(config, "train")] if config.data["pool"] else [])):
+        digest.update(part.inputs.numpy().tobytes())
+    for name in ("reader", "surrogate"):
+        if config.data[name]:
+            digest.update(weights_file(config.data[name]).read_bytes())
+    words = len(source.words(config))
     data = DataFacts(
         name=config.data["name"],
         sha256=digest.hexdigest(),

@@ -76,8 +76,8 @@ def test_what_survives_many_tests_is_counted_over_all_differences():
 
 
 def test_every_group_that_a_claim_names_is_made_by_the_script():
-    record = script("record")
-    made = {job.variant for topic in record.TOPICS.values() for job in topic()}
+    scripts = script("record"), script("record_words")
+    made = {job.variant for record in scripts for topic in record.TOPICS.values() for job in topic()}
     named = {group for claim in CLAIMS for c in claim.comparisons for group in (c.higher, c.lower)}
     assert named <= made, named - made
 
@@ -87,6 +87,17 @@ def test_every_claim_names_a_paper_and_can_be_tested_or_says_why_not():
         assert claim.paper in papers.PAPERS
         assert bool(claim.comparisons) != bool(claim.why_not), claim
     assert {claim.paper for claim in CLAIMS} == set(papers.PAPERS)
+
+
+def test_every_job_for_readers_of_words_is_a_valid_configuration():
+    from labkit.surrogates.word_config import ARMS, load_word_config
+
+    record = script("record_words")
+    jobs = [job for preset in record.SAME_TIME for _, _, job in record.word_search.trials(preset)]
+    jobs += [job for topic in record.TOPICS.values() for job in topic()]
+    for job in jobs:
+        load_word_config(job.preset, job.loss, job.settings)
+    assert {job.loss for job in jobs} == {*ARMS}
 
 
 def test_every_job_of_the_script_is_a_valid_configuration():

@@ -13,7 +13,7 @@ from labkit.runs.presets import default_options, preset_names, tuned_settings
 from labkit.runs.read import find_runs
 from labkit.runs.schema import is_run_id
 from labkit.runs.variant import Variant, as_value, full_key, short_key
-from labkit.surrogates.word_config import load_any
+from labkit.surrogates.word_config import ARMS, load_any
 from labkit.training.config import BASELINES, catalogue_options, load_config
 from labkit.training.defaults import stated_defaults
 
@@ -155,7 +155,7 @@ def test_people_see_readable_names(choice, title):
 
 
 def test_titles_are_those_of_the_catalogue():
-    assert {*TITLES} == {*CATALOG, *BASELINES}
+    assert {*TITLES} == {*CATALOG, *BASELINES, *ARMS}
     for card in CATALOG.values():
         assert TITLES[card.name].replace("_", "") == card.title  # without: addresses of pages hold it
 
