@@ -69,8 +69,11 @@ def reading(preset: str, better: Choice, worse: Choice, *metrics: str) -> tuple[
     return tuple(between(preset, *((worse, better) if m == "TED" else (better, worse)), m) for m in metrics)
 
 
-AS_IT_IS, CE, CE_SAME_TIME = ("untrained", {}), ("cross-entropy", {}), ("cross-entropy", {"train.steps": 400})
-LS, FEDS = ("ls-ed", {}), ("feds", {})
+AS_IT_IS: Choice = ("untrained", {})
+CE: Choice = ("cross-entropy", {})
+CE_SAME_TIME: Choice = ("cross-entropy", {"train.steps": 400})
+LS: Choice = ("ls-ed", {})
+FEDS: Choice = ("feds", {})
 RING, RANDOM = {"data.layout": "ring"}, {"data.layout": "random"}
 CLAIMS = (
     *plain("pnp", "Tables 1, 2", "PNP-D_q retrieves better than PNP-O", "pnp-dq", "pnp-o"),

@@ -88,13 +88,14 @@ def scores(run: Run, metric: str) -> NDArray[np.float64]:
     """What each test word adds to a metric, (words,): Acc and NED are their mean, TED is their sum."""
     check_choice("metric", metric, METRICS)
     found = readings(run)
-    distance = found["distance"].to_numpy(dtype=float)
-    if metric == "TED":
-        return distance * len(distance)  # so that the mean is the sum
-    if metric == "Acc":
-        return (distance == 0).astype(float)
-    longer = [max(len(word), len(read), 1) for word, read in zip(found["word"], found["read"])]
-    return 1 - distance / np.array(longer)
+    distance: NDArray[np.float64] = found["distance"].to_numpy(dtype=float)
+    longer = np.array([max(len(word), len(read), 1) for word, read in zip(found["word"], found["read"])])
+    by_metric = {
+        "Acc": np.equal(distance, 0).astype(float),
+        "NED": 1 - distance / longer,
+        "TED": distance * len(distance),  # so that the mean is the sum
+    }
+    return by_metric[metric]
 
 
 def over_words(differences: NDArray[np.float64]) -> Interval:
