@@ -67,7 +67,7 @@ def options() -> Iterator[Job]:
         ("ls-ed", fresh),
         ("ls-ed", fresh | {"lam": "0.0"}),
         ("ls-ed", fresh | {"generator": "false"}),
-        ("ls-ed", {"I_a": "5"}),
+        ("ls-ed", {"I_a": "2"}),
         ("ls-ed", {"I_b": "100"}),
         ("feds", {"epsilon": "0.25"}),
         ("feds", {"epsilon": "4.0"}),

@@ -47,7 +47,7 @@ def rendered_words(split: str, count: int, *, first: int = 0, seed: int = 0, dis
         word, font = words[rng.integers(len(words))], fonts[rng.integers(len(fonts))]
         pictures.append(render(in_some_case(word, rng), font, rng, distortion))
         chosen.append(word)
-        ids.append(f"{split}/{seed}/{n}/{word}/{font}")
+        ids.append(f"{split}/{seed}/{n}/{font}")
     images = torch.from_numpy(np.stack(pictures))[:, None]
     return WordImages(f"rendered words, {split}", images, tuple(chosen), tuple(ids))
 

@@ -13,7 +13,7 @@ from labkit.runs.record import OPTIMIZERS, SECTIONS, RunSettings
 from labkit.runs.variant import full_key, parse
 from labkit.training.config import SCHEDULES, Config, cast, hint, load_config
 
-SURROGATE = {"I_a": 25, "I_b": 25, "eta_a": 1e-3, "lam": 0.1, "pairs": 64, "generator": True, "edits": 6, "ce": 0.0}
+SURROGATE = {"I_a": 10, "I_b": 25, "eta_a": 1e-3, "lam": 0.1, "pairs": 64, "generator": True, "edits": 6, "ce": 0.0}
 FILTER = {"filter": "ramp", "epsilon": 1.0, "shuffled": False, "filter_from": 2}
 # What a reader can be trained on, with the options of each; their values are ours, since the slides give none.
 ARMS: dict[str, dict[str, Any]] = {

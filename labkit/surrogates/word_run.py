@@ -33,7 +33,8 @@ from labkit.training.report import Report
 from labkit.training.state import State, load_checkpoint, set_learning_rate
 from labkit.training.watch import Clock, Stop, stop_signals
 
-SHOWN = 500  # pairs of each kind that show how good a surrogate is
+SHOWN = 300  # pairs of each kind that show how good a surrogate is
+PACKED = {"id": "DELTA_BYTE_ARRAY", "label": "DELTA_BINARY_PACKED", "class_name": "PLAIN", "read": "PLAIN"}
 TOLD = ("learn_loss", "error", "gradient_norm", "learn_kept")  # of the surrogate, where it has learned
 
 
@@ -178,15 +179,15 @@ def approximation(config: WordConfig, state: State) -> dict[str, Any]:
 def write_readings(path: Path, data: Part, read: list[str]) -> None:
     """One row a word: its id, its number, the word, and what was read; intervals are found by drawing rows anew."""
     rows = {"id": data.ids, "label": range(len(data)), "class_name": data.words, "split": "test", "read": read}
-    write_table(path, rows)
+    write_table(path, rows, use_dictionary=["split"], column_encoding=PACKED)  # half as large as by itself
 
 
-def write_table(path: Path, columns: dict[str, Any]) -> None:
+def write_table(path: Path, columns: dict[str, Any], **how: Any) -> None:
     """A table as a run keeps it."""
     import pandas as pd
 
     with atomic(path) as temporary:
-        pd.DataFrame(columns).to_parquet(temporary, index=False, compression="zstd")
+        pd.DataFrame(columns).to_parquet(temporary, index=False, compression="zstd", compression_level=19, **how)
 
 
 def facts(config: WordConfig, state: State) -> dict[str, Any]:
