@@ -31,7 +31,7 @@ FEW_SEEDS = (0, 1, 2)
 HOW = ["--device", "cpu", "--threads", "1"]
 # Cross-entropy for as many steps as take the CPU time of LS-ED's, which tunes the reader and the surrogate in turn; by
 # the CPU seconds of the first trials.
-SAME_TIME = {"words-tune": "400"}
+SAME_TIME = {"words-tune": "400", "scene-text": "400"}
 KEPT = "embeddings"  # what was read of every test word, no checkpoints
 
 
@@ -76,7 +76,12 @@ def options() -> Iterator[Job]:
         yield Job("words-tune", loss, (seed,), settings, KEPT)
 
 
-TOPICS = {"words": words, "words-stages": stages, "words-options": options}
+TOPICS = {
+    "words": words,
+    "words-stages": stages,
+    "words-options": options,
+    "scene-text": lambda: arms("scene-text"),
+}
 
 
 def run_trials(preset: str) -> int:

@@ -23,7 +23,7 @@ FAILED, WRONG = 1, 2
 NO_MEMORY = ("allocate memory", "failed to map segment", "bad_alloc", "out of memory")
 # packages that are imported by another name, and the extras that bring packages, the smaller ones first
 PACKAGES = {"PIL": "pillow", "sklearn": "scikit-learn", "umap": "umap-learn", "mlflow": "mlflow-skinny"}
-EXTRAS = ("training", "icons", "codecs", "pretrained", "ray", "mlflow", "dashboard", "notebooks", "course")
+EXTRAS = ("training", "icons", "codecs", "ocr", "pretrained", "ray", "mlflow", "dashboard", "notebooks", "course")
 
 
 def guarded(args: argparse.Namespace) -> int:

@@ -27,7 +27,7 @@ ARMS: dict[str, dict[str, Any]] = {
     "reinforce": {"samples": 8},
     "untrained": {},
 }
-RENDERED = "rendered-words"
+RENDERED, SCENE = "rendered-words", "scene-text"
 DATA = {
     "name": RENDERED,
     "distortion": 1.0,
@@ -57,6 +57,8 @@ CHECKS: dict[str, Callable[[str, Any], None]] = {
     "samples": two_or_more,
 }
 FREE: dict[str, dict[str, Any]] = {"data": DATA, "model": MODEL}
+NAMES = {"data": (RENDERED, SCENE), "model": ("small-reader", "ctc-reader")}
+READER_OF = dict(zip(NAMES["data"], NAMES["model"]))
 USED = {
     "batch": ("size",),
     "optimizer": ("name", "lr", "weight_decay", "schedule", "warmup", "milestones", "decay", "clip"),
@@ -72,7 +74,8 @@ class WordConfig(RunSettings):
     data.reader: a reader that is tuned: one that comes with labkit, by name (`shipped.py`), the folder of a finished
     run, or a file of weights; without it, training starts from random weights. data.surrogate: the same for Φ, which
     Algorithm 1 draws at random. data.pool: that many pictures are drawn once and used again and again; 0: no picture
-    comes twice. record.frames: how many times, evenly spread over the training, the reader's weights are kept
+    comes twice. Of real words, data.test counts those of each set, and every part has them once more, degraded.
+    record.frames: how many times, evenly spread over the training, the reader's weights are kept
     (checkpoints/STEP.safetensors of a run that keeps all). The loss "untrained" measures the reader as it is.
     """
 
@@ -88,8 +91,12 @@ class WordConfig(RunSettings):
             check_count(f"data.{name}", self.data[name])
         for name in ("distortion", "pool"):
             check_not_negative(f"data.{name}", self.data[name])
-        for section, usual in FREE.items():
-            check_choice(f"{section}.name", getattr(self, section)["name"], (usual["name"],))
+        for section, names in NAMES.items():
+            check_choice(f"{section}.name", getattr(self, section)["name"], names)
+        if self.model["name"] != READER_OF[self.data["name"]]:
+            raise ValueError(f"model.name must be {READER_OF[self.data['name']]!r} for data.name={self.data['name']}")
+        if self.data["name"] == SCENE and not self.data["pool"]:
+            raise ValueError("data.pool must be 1 or above: real words cannot be drawn without end")
         for name, value in self.loss_options.items():
             CHECKS[name](name, value)
 

@@ -9,12 +9,15 @@ from functools import cache
 import torch
 from torch import Tensor, nn
 
+from labkit.data.ocr_features import features, head
 from labkit.data.rendered_words import LONGEST, rendered_words, words_of
 from labkit.data.samplers import generator
-from labkit.data.word_images import LETTERS, WordImages
+from labkit.data.scene_text import PARTS, scene_text
+from labkit.data.word_images import ALNUM, LETTERS, WordImages
+from labkit.models.ctc_reader import CTCReader
 from labkit.models.small_reader import SmallReader
 from labkit.surrogates.task import Task
-from labkit.surrogates.word_config import RENDERED, WordConfig
+from labkit.surrogates.word_config import RENDERED, SCENE, WordConfig
 from labkit.surrogates.word_task import word_task
 from labkit.surrogates.words import encode_words
 
@@ -82,6 +85,41 @@ def rendered_part(config: WordConfig, split: str) -> Part:
     return drawn(split, config.data["pool" if split == "train" else split], config.data["distortion"])
 
 
+SCENE_SLOTS = 16  # longer words are rare; what of them does not fit counts as not read
+DEGRADED = ("blur", "small", "jpeg")
+
+
+def scene_part(config: WordConfig, split: str) -> Part:
+    """Real words, each once as it is and once blurred, small or packed hard, in turn; see `seen`."""
+    counts = {name: config.data[name] for name in ("pool", "validation", "test")}
+    return seen(split, counts["pool"], counts["validation"], counts["test"])
+
+
+@cache
+def seen(split: str, pool: int, validation: int, test: int) -> Part:
+    """Features of the words of a part: of IIIT5K's training words, or of the first so many of each test set."""
+    sets = [scene_text(name) for name in PARTS] if split == "test" else [scene_text("IIIT5K train")]
+    sets = [words.folded(ALNUM) for words in (sets[1:] if split == "test" else sets)]
+    rows = {"train": range(pool), "validation": range(pool, pool + validation), "test": range(test)}[split]
+    inputs, words, ids = [], [], []
+    for whole in sets:
+        if rows.stop > len(whole):
+            raise ValueError(f"data.{split}: {whole.name} has {len(whole):,} words, {rows.stop:,} are asked for")
+        clean = whole.take([row for row in rows if whole.words[row]])  # without letters and digits, nothing is read
+        kinds = {kind: clean.take(range(place, len(clean), 3)).degraded(kind) for place, kind in enumerate(DEGRADED)}
+        for kind, part in ({"clean": clean} | kinds).items():
+            inputs.append(features(part))
+            words += part.words
+            ids += [f"{word_id}/{kind}" for word_id in part.ids]
+    return Part(torch.cat(inputs), tuple(words), tuple(ids))
+
+
+def scene_reader(config: WordConfig) -> nn.Module:
+    """The converged reader, with an adapter that adds nothing yet."""
+    last = head()
+    return CTCReader(SCENE_SLOTS, 1 + len(ALNUM), last.weight, last.bias, last.same, width=config.model["width"])
+
+
 SOURCES = {
     RENDERED: Source(
         LETTERS,
@@ -90,7 +128,15 @@ SOURCES = {
         lambda config: words_of("train"),
         rendered_part,
         lambda images: images / 255,
-    )
+    ),
+    SCENE: Source(
+        ALNUM,
+        SCENE_SLOTS,
+        scene_reader,
+        lambda config: tuple(sorted(set(scene_part(config, "train").words))),
+        scene_part,
+        lambda inputs: inputs.float(),
+    ),
 }
 
 

@@ -51,7 +51,7 @@ def test_presets_load_with_every_loss(preset):
     for loss in ARMS:
         config = load_word_config(preset, loss)
         assert config.loss_options.keys() == ARMS[loss].keys()
-        assert config.data["name"] == "rendered-words"
+        assert config.data["name"] == ("scene-text" if preset == "scene-text" else "rendered-words")
 
 
 def test_settings_are_checked():

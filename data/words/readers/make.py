@@ -1,7 +1,8 @@
-"""Writes the weights beside this file and readers.csv: `python data/words/readers/make.py RUN`.
+"""Writes the weights beside this file and readers.csv: `python data/words/readers/make.py [RUN]`.
 
-RUN is the folder of `python -m labkit train words` with --keep all. The readers are what it held after 15, 30, 60 and
-100 % of its training. The surrogate has learned from random pairs alone, before any reader is tuned.
+RUN is the folder of `python -m labkit train words` with --keep all: the readers are what it held after 15, 30, 60 and
+100 % of its training; without it they stay as they are. The surrogates, made if they are not there, have learned from
+random pairs alone, before any reader is tuned.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from labkit.surrogates.word_config import load_word_config  # noqa: E402
 from labkit.surrogates.word_source import source_of  # noqa: E402
 
 STAGES = {"base-15": 15, "base-30": 30, "base-60": 60, "base": 100}  # per cent of the training
+SURROGATES = {"surrogate": "words", "surrogate-scene": "scene-text"}
 STEPS, PAIRS, RATE, LAM = 1500, 64, 3e-3, 0.1
 
 
@@ -37,10 +39,10 @@ def readers(folder: Path) -> None:
         shutil.copyfile(folder / "checkpoints" / f"{steps * share // 100}.safetensors", HERE / f"{name}.safetensors")
 
 
-def surrogate() -> None:
+def surrogate(name: str, preset: str) -> None:
     """Equation 6 on random pairs, by Adam, its rate falling to 0."""
     torch.manual_seed(0)
-    config = load_word_config("words")
+    config = load_word_config(preset)
     source = source_of(config)
     learner = Surrogate(SequenceEmbedding(source.slots, source.symbols))
     optimizer = torch.optim.Adam(learner.parameters(), RATE)
@@ -51,7 +53,7 @@ def surrogate() -> None:
         descend(optimizer, surrogate_loss(learner, z, y, source.task.exact(z, y), lam=LAM).loss, 5.0)
     tensors = {f"loss.{name}": tensor.half() for name, tensor in learner.state_dict().items()}
     facts = {"commit": str(provenance.code_version()["commit"]), "steps": str(STEPS), "lam": str(LAM)}
-    write_safetensors(HERE / "surrogate.safetensors", tensors, facts)
+    write_safetensors(HERE / f"{name}.safetensors", tensors, facts)
 
 
 def facts_of(path: Path) -> str:
@@ -63,9 +65,12 @@ def facts_of(path: Path) -> str:
 
 def main() -> int:
     """Write all, then the table."""
-    surrogate()
-    readers(Path(sys.argv[1]))
-    paths = [HERE / f"{name}.safetensors" for name in (*STAGES, "surrogate")]
+    for name, preset in SURROGATES.items():
+        if not (HERE / f"{name}.safetensors").is_file():
+            surrogate(name, preset)
+    if len(sys.argv) > 1:
+        readers(Path(sys.argv[1]))
+    paths = [HERE / f"{name}.safetensors" for name in (*STAGES, *SURROGATES)]
     rows = [(path.stem, checksum(path), facts_of(path)) for path in paths]
     with (HERE / "readers.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
