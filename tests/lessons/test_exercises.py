@@ -61,7 +61,13 @@ def broken(x):
         (lambda x: 2 * x / 0 * 0, "NaN"),
         (lambda x: (2 * x).detach(), "carries no gradient"),
         (lambda x: 2 * x.detach() + (x - x.detach()), "gradient is not"),
-        (lambda x: 3 * x, "see the case"),
+        (lambda x: 3 * x, "1.5 times the right one"),
+        (lambda x: 1 - 2 * x, "1 minus the right one"),
+        (lambda x: 2 * x + 0.25, "the right one + 0.25"),
+        (lambda x: -3 * x * x, "x squared. Besides"),
+        (lambda x: 2 * x / x.norm(), "When x is multiplied by 2, the right answer changes"),
+        (lambda x: 2 * x.sum(), "too many"),
+        (lambda x: 2 * x + 0.1 * x.sin(), "see the case"),
         (lambda x: 2 * x.detach().numpy(), "NumPy array"),
         (lambda x: (2 * x).tolist(), "plain Python numbers"),
         (lambda x: torch.log(torch.exp(2000 * x)) / 1000, "overflows"),
@@ -121,9 +127,10 @@ def test_outputs_whose_sum_is_constant_need_a_gradient_each():
 # one file a lesson: RIGHT = {"exercise": [answers in different styles]}
 def answers_in(folder: str, name: str) -> dict:
     """What the files of a folder hold."""
-    found = {}
+    found: dict = {}
     for path in sorted((Path(__file__).parent / folder).glob("*.py")):
-        found |= runpy.run_path(str(path))[name]
+        for exercise, answers in runpy.run_path(str(path))[name].items():
+            found.setdefault(exercise, []).extend(answers)
     return found
 
 
@@ -141,9 +148,11 @@ def test_right_answers_in_other_styles_pass(name, answer):
     assert result.passed, result.hint
 
 
+# both were written from the statements alone; see the folders
 @pytest.mark.filterwarnings("ignore::UserWarning")  # of torch, about what these answers do
-def test_wrong_answers_written_before_looking_at_the_checks_fail_and_are_named():
-    wrong = answers_in("wrong_answers", "WRONG")
+@pytest.mark.parametrize("folder", ["wrong_answers", "blind_answers"])
+def test_wrong_answers_written_before_looking_at_the_checks_fail_and_are_named(folder):
+    wrong = answers_in(folder, "WRONG")
     assert wrong.keys() == EXERCISES.keys()
     results = [judge(EXERCISES[name], answer) for name, answers in wrong.items() for answer in answers]
     assert len(results) >= 100

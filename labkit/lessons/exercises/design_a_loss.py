@@ -86,6 +86,11 @@ DERIVATIVE = Exercise(
             "The factor in front is the old exponent α, not α + 1.",
             lambda R, alpha: (alpha + 1) * (1 + R) ** (-alpha - 1),
         ),
+        Mistake(
+            "exponent 2",
+            "The exponent is that of α = 1: one less than −α is −α − 1.",
+            lambda R, alpha: alpha / (1 + R) ** 2,
+        ),
     ),
 )
 
@@ -190,6 +195,18 @@ def with_all(similarity: Tensor, positive: Tensor, alpha: float, tau: float) -> 
     return 1 - ((0.5 + R_pos + R_neg) ** -alpha).mean()
 
 
+def with_itself(similarity: Tensor, positive: Tensor, alpha: float, tau: float) -> Tensor:
+    """Positives count as well, and each counts itself as one half."""
+    R_neg, R_pos = before(similarity, positive, tau)
+    return 1 - ((1 + R_pos + R_neg) ** -alpha).mean()
+
+
+def by_negative(similarity: Tensor, positive: Tensor, alpha: float, tau: float) -> Tensor:
+    """Summed over the wrong axis: positives behind each negative."""
+    counted = torch.sigmoid((similarity[~positive][None, :] - similarity[positive][:, None]) / tau)
+    return 1 - ((1 + counted.sum(0)) ** -alpha).mean()
+
+
 QUERY = Exercise(
     "pnp_dq",
     "PNP-D_q of one query: 1 − the mean over positives i of 1/(1 + R(i, S_N))^α; R counts negatives before i.",
@@ -201,7 +218,7 @@ QUERY = Exercise(
             "It is 1 minus the loss: the released code made this mistake until February 2023.",
             lambda similarity, positive, alpha, tau: 1 - pnp_dq(similarity, positive, alpha, tau),
         ),
-        Mistake("all items", "R counts all items before i; PNP counts negatives only.", with_all),
+        Mistake("all items", "R counts all items before i; PNP counts negatives only.", with_all, also=(with_itself,)),
         Mistake(
             "swapped",
             "Positives and negatives have changed places: the mean is over positives, R counts negatives.",
@@ -249,6 +266,25 @@ QUERY = Exercise(
             "The query counts as its own positive, as in the released code: divide by |P|.",
             lambda similarity, positive, alpha, tau: (
                 pnp_dq(similarity, positive, alpha, tau) * positive.sum() / (positive.sum() + 1)
+            ),
+        ),
+        Mistake(
+            "by negative",
+            "The count is taken for every negative; each positive has its own: sum over the negatives, dim=1.",
+            by_negative,
+        ),
+        Mistake(
+            "the derivative",
+            "That is the mean of the derivative α / (1 + R)^(α + 1); the loss itself is asked for.",
+            lambda similarity, positive, alpha, tau: (
+                alpha * (1 + before(similarity, positive, tau)[0]) ** (-alpha - 1)
+            ).mean(),
+        ),
+        Mistake(
+            "mean for R",
+            "R is the mean over the negatives; it is a count: take the sum.",
+            lambda similarity, positive, alpha, tau: (
+                1 - ((1 + before(similarity, positive, tau)[0] / (~positive).sum()) ** -alpha).mean()
             ),
         ),
     ),

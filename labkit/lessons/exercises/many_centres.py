@@ -46,6 +46,11 @@ def coordinate_variance(embeddings: Tensor) -> Tensor:
     return normalize(embeddings, dim=1).var(0, unbiased=False) * (n / (n - 1))
 
 
+def angles(embeddings: Tensor) -> Tensor:
+    """Of the first two coordinates."""
+    return torch.atan2(embeddings[:, 1], embeddings[:, 0])
+
+
 VARIANCE = Exercise(
     "circular_variance",
     "1 minus the length of the mean of the unit vectors: 0 if all point the same way, 1 if they cancel.",
@@ -108,6 +113,22 @@ VARIANCE = Exercise(
             "absolute sum",
             "It adds up absolute coordinates; the length is the root of the sum of squares.",
             lambda embeddings: 1 - normalize(embeddings, dim=1).mean(0).abs().sum(),
+        ),
+        Mistake(
+            "variance of angles",
+            "Angles jump from 180° to −180°, so their variance does not know that these are neighbours; use the mean "
+            "of the unit vectors.",
+            lambda embeddings: angles(embeddings).var(unbiased=False),
+            also=(
+                lambda embeddings: angles(embeddings).var(),
+                lambda embeddings: angles(embeddings).std(unbiased=False),
+                lambda embeddings: angles(embeddings).std(),
+            ),
+        ),
+        Mistake(
+            "the mean normalised",
+            "The mean is normalised, so its length is always 1; normalise the rows, then take the mean.",
+            lambda embeddings: 1 - normalize(embeddings.mean(0), dim=0).norm(),
         ),
     ),
 )

@@ -47,6 +47,11 @@ def old_dcg(relevance: Sequence[int]) -> float:
     return sum(r / math.log2(max(rank, 2)) for rank, r in enumerate(relevance, 1))
 
 
+def by_rank(relevance: Sequence[int]) -> float:
+    """Divided by the rank itself."""
+    return sum(r / rank for rank, r in enumerate(relevance, 1))
+
+
 def ideal(count: int) -> float:
     """The largest gain that `count` relevant items can give."""
     return dcg([1] * count, count)
@@ -212,6 +217,20 @@ NDCG = Exercise(
             "It goes through the whole list: cut it at k.",
             lambda relevance, k, num_relevant: dcg(relevance, len(relevance)) / ideal(min(k, num_relevant)),
             also=(lambda relevance, k, num_relevant: dcg(relevance, len(relevance)) / ideal(num_relevant),),
+        ),
+        Mistake(
+            "a count below",
+            "It divides by a number of items; divide by the best possible sum, which is discounted as well.",
+            lambda relevance, k, num_relevant: dcg(relevance, k) / min(k, num_relevant),
+            also=(
+                lambda relevance, k, num_relevant: dcg(relevance, k) / num_relevant,
+                lambda relevance, k, num_relevant: dcg(relevance, k) / k,
+            ),
+        ),
+        Mistake(
+            "divided by the rank",
+            "It divides by the rank; the discount is log2(rank + 1).",
+            lambda relevance, k, num_relevant: by_rank(relevance[:k]) / by_rank([1] * min(k, num_relevant)),
         ),
     ),
 )

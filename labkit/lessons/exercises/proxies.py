@@ -167,6 +167,20 @@ def both_margins(similarity: Tensor, labels: Tensor, alpha: float, first: float,
     return positive[present].mean() + negative.mean()
 
 
+def sample_by_sample(similarity: Tensor, labels: Tensor, alpha: float, delta: float) -> Tensor:
+    """Σ log(1 + e^…) in place of log(1 + Σ e^…)."""
+    own = F.one_hot(labels, similarity.shape[1]).bool()
+    pull = F.softplus(-alpha * (similarity - delta)) * own
+    push = F.softplus(alpha * (similarity + delta)) * ~own
+    return pull.sum() / own.any(0).sum() + push.sum() / similarity.shape[1]
+
+
+def pair_by_pair(similarity: Tensor, labels: Tensor, alpha: float, delta: float) -> Tensor:
+    """The mean of softplus over positive pairs plus that over negative pairs."""
+    own = F.one_hot(labels, similarity.shape[1]).bool()
+    return F.softplus(-alpha * (similarity[own] - delta)).mean() + F.softplus(alpha * (similarity[~own] + delta)).mean()
+
+
 ANCHOR = Exercise(
     "proxy_anchor",
     "ProxyAnchor from S (N, C): the positive terms' mean over the classes present plus the negative terms' mean over "
@@ -237,6 +251,16 @@ ANCHOR = Exercise(
             lambda similarity, labels, alpha, delta: terms(similarity, labels, alpha, delta)[0][
                 terms(similarity, labels, alpha, delta)[2]
             ].mean(),
+        ),
+        Mistake(
+            "a logarithm for each sample",
+            "Every sample has its own log(1 + e^…); the logarithm is of the sum over the samples of a class.",
+            sample_by_sample,
+        ),
+        Mistake(
+            "mean over pairs",
+            "It is a mean over pairs of sample and class; a class has one log(1 + Σ …), and the mean is over classes.",
+            lambda similarity, labels, alpha, delta: pair_by_pair(similarity, labels, alpha, delta),
         ),
     ),
     gradient="similarity",

@@ -37,6 +37,14 @@ def cosines(v: Tensor) -> Tensor:
     return (w[:, t] * w[:, s]).sum(-1)
 
 
+def distances(v: Tensor) -> Tensor:
+    """Of the same pairs; their gradient is 0 where proxies coincide."""
+    w = F.normalize(v, dim=-1)
+    t, s = torch.triu_indices(w.shape[1], w.shape[1], offset=1)
+    apart: Tensor = (w[:, t] - w[:, s]).norm(dim=-1)
+    return apart
+
+
 def divisor(v: Tensor) -> int:
     """C K (K − 1)."""
     return v.shape[0] * v.shape[1] * (v.shape[1] - 1)
@@ -79,6 +87,7 @@ REGULARIZER = Exercise(
             "Twice too large: each pair counts once (t < s), and Eq. 3 divides by C K (K − 1), "
             "which is twice the number of pairs.",
             lambda v: 2 * regularizer(v),
+            also=(lambda v: distances(v).mean(),),
         ),
         Mistake(
             "squared",

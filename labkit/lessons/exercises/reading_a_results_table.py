@@ -136,6 +136,24 @@ T_INTERVAL = Exercise(
             "It is centred on the median; centre it on the mean.",
             lambda values: around(np.median(values), t_of(len(values)) * np.std(values, ddof=1) / len(values) ** 0.5),
         ),
+        Mistake(
+            "quantiles of the values",
+            "These are quantiles of the values, where single seeds lie; an interval of the mean is asked for.",
+            lambda values: (float(np.quantile(values, 0.025)), float(np.quantile(values, 0.975))),
+        ),
+        Mistake(
+            "99 %",
+            "That is the 99 % interval; for 95 %, 2.5 % stay out on each side.",
+            lambda values: around(
+                np.mean(values), t_of(len(values), 0.995) * np.std(values, ddof=1) / len(values) ** 0.5
+            ),
+            also=(lambda values: around(np.mean(values), 2.575829 * np.std(values, ddof=1) / len(values) ** 0.5),),
+        ),
+        Mistake(
+            "mean and half width",
+            "It returns the mean and the half width; the two ends (low, high) are asked for.",
+            lambda values: (float(np.mean(values)), t_interval(values)[1] - float(np.mean(values))),
+        ),
     ),
 )
 
@@ -238,6 +256,14 @@ PAIRED_INTERVAL = Exercise(
             "absolute",
             "It takes absolute differences; a seed where ours is worse must count as negative.",
             lambda ours, baseline: t_interval(np.abs(np.subtract(ours, baseline)).tolist()),
+        ),
+        Mistake(
+            "widest ends",
+            "It takes the lowest of one interval from the highest of the other; take the interval of the differences.",
+            lambda ours, baseline: (
+                t_interval(ours)[0] - t_interval(baseline)[1],
+                t_interval(ours)[1] - t_interval(baseline)[0],
+            ),
         ),
     ),
 )

@@ -70,6 +70,7 @@ HARD = Exercise(
             "precision",
             "It divides by k: that is precision@k. Recall divides by the number of positives |P|.",
             lambda similarity, positive, k: hits(similarity, positive, k) / k,
+            also=(lambda similarity, positive, k: positive[similarity.argsort(descending=True)[:k]].double().mean(),),
         ),
         Mistake(
             "rank k left out",
@@ -101,6 +102,16 @@ HARD = Exercise(
                 .double()
                 .mean()
             ),
+        ),
+        Mistake(
+            "all or nothing",
+            "It is 1 only if all positives are found; the share of them is asked for.",
+            lambda similarity, positive, k: (hits(similarity, positive, k) == positive.sum()).double(),
+        ),
+        Mistake(
+            "over the gallery",
+            "It divides by all items of the gallery; divide by the number of positives |P|.",
+            lambda similarity, positive, k: hits(similarity, positive, k) / len(similarity),
         ),
     ),
 )
@@ -282,6 +293,17 @@ FLOOR = Exercise(
             lambda num_positives, ks, tau_rank: recall_floor(num_positives, ks, 1.0),
         ),
         Mistake("capped", "It divides by min(k, |P|), as the released code does; divide by |P|.", capped_floor),
+        Mistake(
+            "one k",
+            "It looks at one k alone; the loss is the mean over all of K.",
+            lambda num_positives, ks, tau_rank: recall_floor(num_positives, ks[-1:], tau_rank),
+            also=(lambda num_positives, ks, tau_rank: recall_floor(num_positives, ks[:1], tau_rank),),
+        ),
+        Mistake(
+            "the last rank alone",
+            "It looks at the last positive alone; take the mean over the ranks 1 … |P|.",
+            lambda num_positives, ks, tau_rank: 1 - float(hits_of_perfect(num_positives, ks, tau_rank)[:, -1].mean()),
+        ),
     ),
 )
 

@@ -86,6 +86,7 @@ SOFT_MAXIMUM = Exercise(
             "hard",
             "That is the hard maximum: only one class gets a gradient.",
             lambda cosine, labels, gamma: without_own(cosine, labels).amax(1),
+            also=(lambda cosine, labels, gamma: without_own(cosine, labels).max(1).values,),
         ),
         Mistake(
             "mean",
@@ -96,6 +97,11 @@ SOFT_MAXIMUM = Exercise(
             "over the samples",
             "The sum runs over the samples (dim 0); it must run over the classes (dim 1).",
             lambda cosine, labels, gamma: torch.logsumexp(gamma * without_own(cosine, labels), 0) / gamma,
+        ),
+        Mistake(
+            "weighted mean",
+            "That is a mean weighted by a softmax; the soft maximum is the logarithm of a sum, divided by γ.",
+            lambda cosine, labels, gamma: (torch.softmax(gamma * without_own(cosine, labels), 1) * cosine).sum(1),
         ),
     ),
     gradient="cosine",

@@ -74,5 +74,6 @@ FLOOR = Exercise(
             "The logarithm is the natural one, not base 2.",
             lambda num_classes: norm_softmax_floor(num_classes) / math.log(2),
         ),
+        Mistake("one in C", "That is the chance of a guess; a loss is asked for.", lambda num_classes: 1 / num_classes),
     ),
 )

@@ -104,6 +104,12 @@ SIMIX = Exercise(
                 + (1 - a)[:, None] * simix_similarities(similarity, first, second, a)[second]
             ),
         ),
+        Mistake(
+            "multiplied",
+            "The similarities of the parents are multiplied; a mixture is a weighted sum.",
+            lambda similarity, first, second, a: a * similarity[:, first] * similarity[:, second],
+            also=(lambda similarity, first, second, a: similarity[:, first] * similarity[:, second],),
+        ),
     ),
     gradient="similarity",
 )
@@ -177,6 +183,11 @@ COUNT = Exercise(
             "classes of one dropped",
             "A class with one image has no virtual sample, but the image stays.",
             lambda class_sizes: sum(m + pairs(m) for m in class_sizes if m > 1),
+        ),
+        Mistake(
+            "all subsets",
+            "It counts mixtures of any number of images; SiMix mixes pairs.",
+            lambda class_sizes: sum(2**m - 1 for m in class_sizes),
         ),
     ),
 )

@@ -84,6 +84,16 @@ SOFT_RANK = Exercise(
             "It takes the mean over the other items; a rank is a sum.",
             lambda similarity, tau: 1 + before(similarity, tau).sum(1) / max(1, len(similarity) - 1),
         ),
+        Mistake(
+            "softmax",
+            "A softmax is a share, not a rank: count the other items before i, each by a sigmoid of its difference.",
+            lambda similarity, tau: 1 + (len(similarity) - 1) * (1 - torch.softmax(similarity / tau, 0)),
+            also=(
+                lambda similarity, tau: torch.softmax(similarity / tau, 0),
+                lambda similarity, tau: 1 + torch.softmax(similarity / tau, 0),
+                lambda similarity, tau: len(similarity) * (1 - torch.softmax(similarity / tau, 0)),
+            ),
+        ),
     ),
     gradient="similarity",
 )
@@ -124,6 +134,19 @@ def over_all(similarity: Tensor, positive: Tensor, tau: float) -> Tensor:
     """Divided by the number of items, not of positives."""
     R_pos, R_neg = parts(similarity, positive, tau)
     return 1 - ((1 + R_pos) / (1 + R_pos + R_neg)).sum() / len(similarity)
+
+
+def of_sums(similarity: Tensor, positive: Tensor, tau: float) -> Tensor:
+    """One ratio of the sums over all positives."""
+    R_pos, R_neg = parts(similarity, positive, tau)
+    return 1 - (1 + R_pos).sum() / (1 + R_pos + R_neg).sum()
+
+
+def mean_counts(similarity: Tensor, positive: Tensor, tau: float) -> Tensor:
+    """Shares in place of counts."""
+    R_pos, R_neg = parts(similarity, positive, tau)
+    R_pos, R_neg = R_pos / positive.sum(), R_neg / (~positive).sum()
+    return 1 - ((1 + R_pos) / (1 + R_pos + R_neg)).mean()
 
 
 SMOOTH_AP = Exercise(
@@ -185,6 +208,8 @@ SMOOTH_AP = Exercise(
             "Positives and negatives have changed places: R(i, S_N) counts negatives before i.",
             lambda similarity, positive, tau: smooth_ap(similarity, ~positive, tau),
         ),
+        Mistake("ratio of sums", "It divides sums by sums; take the ratio of each positive, then the mean.", of_sums),
+        Mistake("mean for R", "R is a mean here; it is a count: take the sum.", mean_counts),
     ),
     gradient="similarity",
 )

@@ -100,7 +100,7 @@ NEAREST = Exercise(
             "itself",
             "Every item finds itself: set its similarity with itself to −∞ first.",
             lambda embeddings: similarities(embeddings, 1.0001).argmax(1),
-            also=(with_itself,),
+            also=(with_itself, lambda embeddings: similarities(embeddings, 1.0).topk(2).indices[:, 0]),
         ),
         Mistake(
             "not normalised",
@@ -173,6 +173,12 @@ def mean_of_classes(embeddings: Tensor, labels: Tensor) -> Tensor:
     return torch.stack([hit(embeddings, labels)[labels == c].mean() for c in kept]).mean()
 
 
+def of_two(embeddings: Tensor, labels: Tensor) -> Tensor:
+    """Recall@2."""
+    top = similarities(embeddings).topk(min(2, len(labels))).indices
+    return (labels[top] == labels[:, None]).any(1)[has_positive(labels)].double().mean()
+
+
 RECALL = Exercise(
     "recall_at_1",
     "The share of queries whose nearest neighbour has their label; queries without a positive are left out.",
@@ -234,6 +240,11 @@ RECALL = Exercise(
             lambda embeddings, labels: (
                 hit(embeddings, labels) / ((labels[:, None] == labels[None]).sum(1) - 1).clamp_min(1)
             )[has_positive(labels)].mean(),
+        ),
+        Mistake(
+            "two neighbours",
+            "It looks at the two nearest; Recall@1 asks for the nearest alone.",
+            of_two,
         ),
     ),
 )
