@@ -1,11 +1,12 @@
 """What losses and metrics both do with tensors: check them, choose the precision, normalise rows.
 
 A check's error names the argument. Checks that look at values are skipped on the meta device, where tensors have shapes
-but no values.
+but no values, within torch.compile and torch.func, and where the caller says so (`unchecked`).
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 
 import torch
 from torch import Tensor
@@ -14,9 +15,38 @@ INTEGER_DTYPES = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8
 HALF_DTYPES = (torch.float16, torch.bfloat16)
 
 
+CHECKED = ContextVar("CHECKED", default=True)
+
+
+def is_traced(*tensors: Tensor) -> bool:
+    """Within torch.compile or a transform of torch.func (grad, vmap), where a tensor stands for values to come."""
+    # a name of torch's own, but there is no public one (the same from 2.8 to 2.15)
+    return torch.compiler.is_compiling() or any(map(torch._C._functorch.is_functorch_wrapped_tensor, tensors))
+
+
+def is_batched(tensor: Tensor) -> bool:
+    """Within vmap: one tensor that stands for several."""
+    return bool(torch._C._functorch.is_batchedtensor(tensor))
+
+
 def has_values(tensor: Tensor) -> bool:
-    """False on the meta device, where nothing can be read back."""
-    return tensor.device.type != "meta"
+    """False on the meta device and for a tensor that is traced, where nothing can be read back."""
+    return tensor.device.type != "meta" and not is_traced(tensor)
+
+
+def may_check(tensor: Tensor) -> bool:
+    """Whether a check may look at values: it then waits for the GPU."""
+    return has_values(tensor) and CHECKED.get()
+
+
+@contextmanager
+def unchecked() -> Iterator[None]:
+    """Within it no check looks at values of tensors."""
+    token = CHECKED.set(False)
+    try:
+        yield
+    finally:
+        CHECKED.reset(token)
 
 
 def check_float_matrix(name: str, value: Tensor, *, columns: int | None = None) -> None:
@@ -31,7 +61,7 @@ def check_float_matrix(name: str, value: Tensor, *, columns: int | None = None) 
         raise ValueError(f"{name} is empty: shape {tuple(value.shape)}")
     if columns is not None and value.shape[1] != columns:
         raise ValueError(f"{name} must have {columns} columns, got shape {tuple(value.shape)}")
-    if has_values(value):
+    if may_check(value):
         # both extremes finite means all finite (NaN passes through aminmax), at a fraction of isfinite's cost
         lowest, highest = torch.aminmax(value.detach())
         if not bool(lowest.isfinite() & highest.isfinite()):
@@ -52,7 +82,7 @@ def check_labels(name: str, labels: Tensor, length: int) -> None:
 
 def check_class_ids(name: str, labels: Tensor, num_classes: int) -> None:
     """Labels that index a table of `num_classes` rows."""
-    if has_values(labels) and bool(((labels < 0) | (labels >= num_classes)).any()):
+    if may_check(labels) and bool(((labels < 0) | (labels >= num_classes)).any()):
         low, high = int(labels.min()), int(labels.max())
         raise ValueError(
             f"{name} must lie in 0..{num_classes - 1} to index the {num_classes} classes, got {low}..{high}"
@@ -68,6 +98,10 @@ def working_precision(x: Tensor) -> Tensor:
 def autocast_off(x: Tensor) -> Iterator[None]:
     """Ranks and log-sums need full precision: no autocast, and on a GPU no TF32, around a loss or an evaluation."""
     kind = x.device.type
+    if torch.compiler.is_compiling():  # what is compiled cannot change the precision of all matrix products
+        with torch.autocast(kind, enabled=False):
+            yield
+        return
     precision = torch.get_float32_matmul_precision()
     if kind == "cuda" and precision != "highest":
         torch.set_float32_matmul_precision("highest")
@@ -83,7 +117,7 @@ def autocast_off(x: Tensor) -> Iterator[None]:
 def unit_rows(x: Tensor) -> Tensor:
     """x / ‖x‖ for each row; a zero row stays zero and its gradient stays finite (a clamp at 1e-12 would give 1e12)."""
     norm = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
-    if has_values(x) and bool(((norm < 1e-15) | (norm > 1e15)).any()):
+    if may_check(x) and bool(((norm < 1e-15) | (norm > 1e15)).any()):
         # squares of such rows may leave the range of numbers: bring every row near 1 first
         largest = x.detach().abs().amax(-1, keepdim=True)
         x = x / torch.where(largest >= torch.finfo(x.dtype).tiny, largest, torch.ones_like(largest))

@@ -8,12 +8,12 @@ standard library.
 from __future__ import annotations
 
 import argparse
-import difflib
 import sys
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import Any
 
+from labkit.base.words import did_you_mean
 from labkit.commands.errors import ended, guarded, how_to_get, missing
 
 NAMES = (
@@ -48,8 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ModuleNotFoundError as error:
         return missing(error)
     if given and given[0] not in NAMES and not given[0].startswith("-"):
-        close = difflib.get_close_matches(given[0], NAMES, 1)
-        meant = f"; did you mean {close[0]}?" if close else ""
+        meant = did_you_mean(given[0], NAMES)
         parser.error(f"no command {given[0][:40]!r}{meant} (there are: {', '.join(NAMES)})")
     chosen, others = parser.parse_known_args(given)
     if others and "others" not in chosen:

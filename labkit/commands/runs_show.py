@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
 
 from labkit.base.files import write_output
 from labkit.base.typed import finite
-from labkit.base.words import duration, is_share, scale_of, with_interval
+from labkit.base.words import did_you_mean, duration, is_share, scale_of, with_interval
 from labkit.commands.runs import roots_of
 from labkit.commands.terminal import plain, print_table, tell
 from labkit.runs.compare import paired_difference, table, to_csv, to_latex
@@ -88,8 +87,8 @@ def baseline_of(name: str, variants: Sequence[Variant]) -> Variant:
     for variant in variants:
         if variant.is_named(name):
             return variant
-    close = difflib.get_close_matches(name, [variant.name for variant in variants], 1)
-    raise RunError(f"baseline: no finished runs of {name!r} here{f'; did you mean {close[0]}?' if close else ''}")
+    meant = did_you_mean(name, [variant.name for variant in variants])
+    raise RunError(f"baseline: no finished runs of {name!r} here{meant}")
 
 
 def print_differences(

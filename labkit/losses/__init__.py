@@ -3,6 +3,7 @@
 from labkit.losses import functional
 from labkit.losses.catalog import CATALOG, Card
 from labkit.losses.distributed import distributed
+from labkit.losses.memory import CrossBatchMemory
 from labkit.losses.modules.pair import (
     Contrastive,
     LiftedStructure,
@@ -37,6 +38,7 @@ __all__ = [
     "Card",
     "CenterLoss",
     "Contrastive",
+    "CrossBatchMemory",
     "FastAP",
     "FromDerivative",
     "LiftedStructure",

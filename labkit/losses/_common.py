@@ -1,5 +1,7 @@
 """Small pieces every loss uses: distances, reduction, log-sum-exp with an empty set."""
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -35,10 +37,45 @@ def refuse_second_derivative(way_out: str = "") -> None:
     (`once_differentiable` stays silent when the upstream gradient is a constant, and under `torch.autograd.grad`.)
     """
     if torch.is_grad_enabled():
-        raise RuntimeError(f"this loss has no second derivative (create_graph=True){way_out}")
+        raise RuntimeError(
+            f"this loss has no second derivative (create_graph=True, which torch.func.grad sets, too){way_out}"
+        )
 
 
-def reduce(values: Tensor, reduction: str, count: Tensor | int | None = None) -> Tensor:
+class FixedWeights(torch.autograd.Function):
+    """weight · x, whose gradient treats the weights as constants, and whose second derivative is that gradient's own.
+
+    A plain `weight.detach() * x` has the same gradient, but autograd would take it for linear in x.
+    """
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(weight: Tensor, x: Tensor) -> Tensor:
+        """Two tensors of one shape."""
+        return weight * x
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor, Tensor], output: Tensor) -> None:
+        """Backward needs the weights, with what they depend on."""
+        ctx.save_for_backward(inputs[0])
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[None, Tensor]:
+        """Nothing goes to the weights."""
+        (weight,) = ctx.saved_tensors
+        return None, grad * weight
+
+
+def with_fixed_weights(weight: Tensor, x: Tensor) -> Tensor:
+    """weight · x with the weights as constants for the gradient."""
+    if torch.compiler.is_compiling():  # which has no second derivatives
+        return weight.detach() * x
+    product: Tensor = FixedWeights.apply(weight, x)
+    return product
+
+
+def reduce(values: Tensor, reduction: str, count: Tensor | float | None = None) -> Tensor:
     """Mean (over `count` entries, all by default), sum, or the values as they are."""
     if reduction == "none":
         return values

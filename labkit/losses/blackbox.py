@@ -9,13 +9,22 @@ the gradient of a piecewise linear function between the steps:
 A margin α makes ranks worse in training: positives are ranked with s − α/2, negatives with s + α/2.
 """
 
-from typing import Any
+from typing import Any, Unpack
 
 import torch
 from torch import Tensor
 
 from labkit.losses._common import refuse_second_derivative
-from labkit.losses.options import Convention, NotNegative, Positive, RankWeight, Reduction, checked, needs_positives
+from labkit.losses.options import (
+    Convention,
+    NotNegative,
+    Others,
+    Positive,
+    RankWeight,
+    Reduction,
+    checked,
+    needs_positives,
+)
 from labkit.losses.pair_loss import PairParts, Relations, pair_loss
 from labkit.losses.ranking import mean_over_positives
 
@@ -30,18 +39,23 @@ def ranks(scores: Tensor) -> Tensor:
 class BlackboxRanks(torch.autograd.Function):
     """`ranks`, with the difference of two rankings as its derivative."""
 
+    generate_vmap_rule = True
+
     @staticmethod
-    def forward(ctx: Any, scores: Tensor, lam: float) -> Tensor:
+    def forward(scores: Tensor, lam: float) -> Tensor:
         """Scores (B, n) -> ranks (B, n)."""
-        found = ranks(scores)
-        ctx.save_for_backward(scores, found)
-        ctx.lam = lam
-        return found
+        return ranks(scores)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor, float], output: Tensor) -> None:
+        """Backward ranks again, from here."""
+        ctx.save_for_backward(inputs[0], output)
+        ctx.lam = inputs[1]
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
         """Rank again after a step λ along the ranks' gradient."""
-        refuse_second_derivative()
+        refuse_second_derivative('; use backward(), or a smooth loss such as SmoothAP(method="dense")')
         scores, found = ctx.saved_tensors
         return (ranks(scores + ctx.lam * grad) - found) / ctx.lam, None
 
@@ -52,12 +66,12 @@ def ranked(S: Tensor, relations: Relations, lam: float, margin: float, official:
     official: the query is a positive of its own, and ranks are divided by the length of the list before λ acts, which
     is the same as a λ longer by that factor.
     """
-    itself = torch.eye(len(S), dtype=torch.bool, device=S.device)
+    itself = relations.itself
     positive = relations.positive | itself if official else relations.positive
     scores = S + margin * torch.where(positive, -0.5, 0.5).to(S.dtype)
     if not official:
         scores = scores.masked_fill(itself, -torch.inf)
-    among_all: Tensor = BlackboxRanks.apply(scores, lam * len(S) if official else lam)
+    among_all: Tensor = BlackboxRanks.apply(scores, lam * S.shape[1] if official else lam)
     # a constant for the gradient, as in the released code
     among_positives = ranks(torch.where(positive, scores.detach(), -torch.inf))
     return positive & relations.positive.any(1, keepdim=True), among_all, among_positives
@@ -74,6 +88,7 @@ def blackbox_ap(
     convention: Convention = "paper",
     reduction: Reduction = "mean",
     return_parts: bool = False,
+    **others: Unpack[Others],
 ) -> Tensor | tuple[Tensor, PairParts]:
     """Blackbox AP: mean over queries of 1 − 1/|P| Σ_{i∈P} rk⁺(i) / rk(i), with exact ranks of the shifted scores.
 
@@ -88,7 +103,9 @@ def blackbox_ap(
         counted = positive.any(1)
         return counted * (1 - mean_over_positives(among_positives / among_all, positive)), counted.sum()
 
-    return pair_loss(embeddings, labels, shares, reduction=reduction, return_parts=return_parts, on_distances=False)
+    return pair_loss(
+        embeddings, labels, shares, reduction=reduction, return_parts=return_parts, on_distances=False, **others
+    )
 
 
 @checked
@@ -103,6 +120,7 @@ def blackbox_recall(
     convention: Convention = "paper",
     reduction: Reduction = "mean",
     return_parts: bool = False,
+    **others: Unpack[Others],
 ) -> Tensor | tuple[Tensor, PairParts]:
     """Blackbox recall: mean over queries of 1/|P| Σ_{i∈P} ℓ(rk(i) − rk⁺(i)), ℓ of the negatives before a positive.
 
@@ -118,4 +136,6 @@ def blackbox_recall(
         loss = torch.log1p(loss) if weight == "loglog" else loss
         return mean_over_positives(loss, positive), positive.any(1).sum()
 
-    return pair_loss(embeddings, labels, shares, reduction=reduction, return_parts=return_parts, on_distances=False)
+    return pair_loss(
+        embeddings, labels, shares, reduction=reduction, return_parts=return_parts, on_distances=False, **others
+    )

@@ -14,10 +14,11 @@ from labkit.base.tensors import (
     check_class_ids,
     check_float_matrix,
     check_labels,
+    is_traced,
     unit_rows,
     working_precision,
 )
-from labkit.losses._common import refuse_second_derivative, safe_sqrt
+from labkit.losses._common import safe_sqrt
 from labkit.losses.options import Positive, checked
 
 SimilarityLoss = Callable[[Tensor, Tensor, str], Tensor]
@@ -39,7 +40,13 @@ def class_similarities(x: Tensor, w: Tensor, gamma: Positive = 0.1) -> Tensor:
     check_centers(w)
     classes, centers, dim = w.shape
     s = x @ w.reshape(classes * centers, dim).T
-    return s if centers == 1 else SoftMaximum.apply(s.view(len(x), classes, centers), gamma)
+    if centers == 1:
+        return s
+    each = s.view(len(x), classes, centers)
+    if is_traced(each):
+        return (torch.softmax(each / gamma, -1) * each).sum(-1)
+    soft_maximum: Tensor = SoftMaximum.apply(each, gamma)
+    return soft_maximum
 
 
 class SoftMaximum(torch.autograd.Function):
@@ -59,9 +66,11 @@ class SoftMaximum(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, grad: Tensor) -> tuple[Tensor, None]:  # type: ignore[no-untyped-def]
-        """In place on one buffer."""
-        refuse_second_derivative()
+        """In place on one buffer; where a second derivative is asked for, in operations that have one."""
         s, p, soft_max = ctx.saved_tensors
+        if torch.is_grad_enabled():
+            p = torch.softmax(s / ctx.gamma, -1)
+            return p * (1 + (s - (p * s).sum(-1, keepdim=True)) / ctx.gamma) * grad[..., None], None
         slope = (s - soft_max[..., None]).div_(ctx.gamma).add_(1).mul_(p)
         return slope.mul_(grad[..., None]), None
 

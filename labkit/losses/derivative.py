@@ -6,12 +6,13 @@ for points.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, Unpack
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from labkit.losses.options import Count, Method, Positive, Reduction, checked, needs_positives
+from labkit.losses.options import Count, Method, Others, Positive, Reduction, checked, needs_positives
 from labkit.losses.ranking import CHUNK, RankingParts, mean_over_positives, ranking_loss
 from labkit.losses.softcount import Rules
 
@@ -39,11 +40,17 @@ class Antiderivative:
 class Integral(torch.autograd.Function):
     """∫₀ᴿ g, elementwise, with g as its derivative."""
 
+    generate_vmap_rule = True
+
     @staticmethod
-    def forward(ctx, R: Tensor, g: Derivative) -> Tensor:  # type: ignore[no-untyped-def]
+    def setup_context(ctx: Any, inputs: tuple[Tensor, Derivative], output: Tensor) -> None:
+        """Backward needs where g is to be taken."""
+        ctx.save_for_backward(inputs[0])
+        ctx.g = inputs[1]
+
+    @staticmethod
+    def forward(R: Tensor, g: Derivative) -> Tensor:
         """R ≥ 0 of any shape -> same shape."""
-        ctx.save_for_backward(R)
-        ctx.g = g
         node, weight = np.polynomial.legendre.leggauss(NODES)
         nodes = torch.tensor((node + 1) / 2, dtype=R.dtype, device=R.device)
         weights = torch.tensor(weight / 2, dtype=R.dtype, device=R.device)
@@ -139,6 +146,7 @@ def loss_of_value(
     return_parts: bool = False,
     method: Method = "auto",
     chunk: Count = CHUNK,
+    **others: Unpack[Others],
 ) -> Tensor | tuple[Tensor, RankingParts]:
     """L = mean over queries of 1/|P| Σ_{i∈P} value(R(i, S_N)): embeddings (B, D), labels (B,) -> scalar or (B,)."""
 
@@ -147,5 +155,13 @@ def loss_of_value(
 
     rules = Rules(tau, needs_positives=return_parts)
     return ranking_loss(
-        embeddings, labels, head, rules, reduction=reduction, return_parts=return_parts, method=method, chunk=chunk
+        embeddings,
+        labels,
+        head,
+        rules,
+        reduction=reduction,
+        return_parts=return_parts,
+        method=method,
+        chunk=chunk,
+        **others,
     )

@@ -1,8 +1,10 @@
 """Margin loss: a distance β parts positives from negatives (Wu et al. 2017)."""
 
+from typing import Unpack
+
 from torch import Tensor
 
-from labkit.losses.options import Positive, Reduction, checked, needs_positives
+from labkit.losses.options import Others, Positive, Reduction, checked, needs_positives
 from labkit.losses.pair_loss import PairParts, Relations, pair_loss
 
 
@@ -16,6 +18,7 @@ def margin_loss(
     margin: Positive = 0.2,
     reduction: Reduction = "mean",
     return_parts: bool = False,
+    **others: Unpack[Others],
 ) -> Tensor | tuple[Tensor, PairParts]:
     """Margin loss: mean over the pairs that have a loss of [α + D_ij − β]₊ (one class) or [α + β − D_ij]₊ (two).
 
@@ -28,7 +31,7 @@ def margin_loss(
     def shares(D: Tensor, relations: Relations) -> tuple[Tensor, Tensor]:
         pull = relations.positive * (margin + D - beta).clamp_min(0)
         push = relations.negative * (margin + beta - D).clamp_min(0)
-        active = ((pull > 0).sum() + (push > 0).sum()) / 2
-        return (pull + push).sum(-1) / 2, active.clamp_min(1)
+        active = ((pull > 0).sum() + (push > 0).sum()) * relations.once
+        return (pull + push).sum(-1) * relations.once, active.clamp_min(1)
 
-    return pair_loss(embeddings, labels, shares, reduction=reduction, return_parts=return_parts)
+    return pair_loss(embeddings, labels, shares, reduction=reduction, return_parts=return_parts, **others)

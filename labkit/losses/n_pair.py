@@ -1,11 +1,13 @@
 """N-pair loss: a positive against one negative of every other class at once (Sohn 2016)."""
 
+from typing import Unpack
+
 import torch
 from torch import Tensor
 
 from labkit.base.tensors import autocast_off, working_precision
 from labkit.losses._common import reduce
-from labkit.losses.options import Negatives, NotNegative, Reduction, checked, needs_positives
+from labkit.losses.options import Negatives, NotNegative, Others, Reduction, checked, needs_positives
 from labkit.losses.pair_loss import PairParts, Relations, pair_loss
 from labkit.losses.proxies import softplus
 from labkit.losses.ranking import mean_over_positives
@@ -28,6 +30,7 @@ def n_pair(
     l2: NotNegative = 0.002,
     reduction: Reduction = "mean",
     return_parts: bool = False,
+    **others: Unpack[Others],
 ) -> Tensor | tuple[Tensor, PairParts]:
     """N-pair loss: mean over anchors of 1/|P| Σ_{p∈P} log(1 + Σ_n exp(f·f_n − f·f_p)), plus l2/2 · mean ‖f‖².
 
@@ -37,6 +40,8 @@ def n_pair(
     each is an anchor with all its positives, and all items of other classes are negatives. A query without a positive
     is skipped. embeddings (B, D), labels (B,) -> scalar or (B,). Without l2 in the parts.
     """
+    if negatives == "pairs" and others.get("ref_embeddings") is not None:
+        raise ValueError('ref_embeddings: negatives="pairs" takes its pairs from one batch; use negatives="all"')
 
     def shares(S: Tensor, relations: Relations) -> tuple[Tensor, Tensor]:
         anchor, positive, negative = relations.positive.any(1), relations.positive, relations.negative
@@ -54,8 +59,11 @@ def n_pair(
         return_parts=return_parts,
         on_distances=False,
         normalize=False,
+        **others,
     )
     with autocast_off(embeddings):
         norms = l2 / 2 * working_precision(embeddings).square().sum(1)
+        if (weights := others.get("weights")) is not None:
+            norms = norms * weights
         extra = reduce(norms, reduction)
     return (result[0] + extra, result[1]) if isinstance(result, tuple) else result + extra

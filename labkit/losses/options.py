@@ -9,13 +9,13 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from typing import Annotated, Any, ParamSpec, TypeVar, get_type_hints
+from typing import Annotated, Any, ParamSpec, TypedDict, TypeVar, get_type_hints
 
 import torch
 from torch import Tensor
 
 from labkit.base.checks import check_choice, check_count, check_ks, check_not_negative, check_positive
-from labkit.base.tensors import working_precision
+from labkit.base.tensors import unchecked, working_precision
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -85,9 +85,22 @@ Space = Annotated[str, one_of("embedding", "similarity")]
 Convention = Annotated[str, one_of("paper", "official")]
 Reduction = Annotated[str, one_of("mean", "sum", "none")]
 Empty = Annotated[str, one_of("error", "zero")]
+Validate = Annotated[bool, Bound("on or off", check_switch)]
 Method = Annotated[str, one_of("auto", "plain", "streamed", "dense")]
 # what says how to compute, not what: a Module takes it by name only
-BY_NAME = (Empty, ContrastiveForm, RankWeight, Negatives, Space, Convention, Reduction, Method, Count)
+BY_NAME = (Empty, Validate, ContrastiveForm, RankWeight, Negatives, Space, Convention, Reduction, Method, Count)
+
+
+class Others(TypedDict, total=False):
+    """What a loss on pairs or ranks may be called with besides its options.
+
+    ref_embeddings (M, D), ref_labels (M,): the rows of embeddings are queries, compared with these only, not with each
+    other. weights (B,), 0 or above: factor on each query's share of the loss; what the mean divides by stays.
+    """
+
+    ref_embeddings: Tensor | None
+    ref_labels: Tensor | None
+    weights: Tensor | None
 
 
 def bounds_of(function: Callable[..., object]) -> dict[str, Bound]:
@@ -97,19 +110,26 @@ def bounds_of(function: Callable[..., object]) -> dict[str, Bound]:
 
 
 def checked(function: Callable[P, R]) -> Callable[P, R]:
-    """The function, which first checks the options it is called with; its defaults are trusted."""
-    bounds, names = bounds_of(function), tuple(inspect.signature(function).parameters)
+    """The function, which first checks the options it is called with; its defaults are trusted.
+
+    It has one option more, `validate`: False skips the checks that look at values of tensors, for which a GPU waits.
+    """
+    validate = Validate.__metadata__[0]  # type: ignore[attr-defined]
+    bounds, names = bounds_of(function) | {"validate": validate}, tuple(inspect.signature(function).parameters)
 
     @wraps(function)
     def call(*args: P.args, **options: P.kwargs) -> R:
         for name, value in (*zip(names, args), *options.items()):
             if name in bounds:
                 bounds[name].check(name, value)
+        if options.pop("validate", True) is False and not torch.compiler.is_compiling():
+            with unchecked():
+                return function(*args, **options)
         if options.get("return_parts") and torch.is_inference_mode_enabled():
             return outside_inference_mode(function, *args, **options)
         return function(*args, **options)
 
-    return call
+    return with_option(call, function, "validate", Validate, True)
 
 
 class NoPositives(ValueError):
@@ -135,10 +155,16 @@ def needs_positives(function: Callable[P, Tensor | tuple[Tensor, R]]) -> Callabl
             nothing = 0 * working_precision(embeddings).sum(1)
             return nothing if options.get("reduction") == "none" else nothing.sum()
 
-    known = inspect.signature(function)
-    option = inspect.Parameter("empty", inspect.Parameter.KEYWORD_ONLY, default="error", annotation=Empty)
-    call.__signature__ = known.replace(parameters=[*known.parameters.values(), option])  # type: ignore[attr-defined]
-    call.__annotations__ = function.__annotations__ | {"empty": Empty}
+    return with_option(call, function, "empty", Empty, "error")
+
+
+def with_option(call: Callable[P, R], function: Callable[P, R], name: str, hint: Any, default: Any) -> Callable[P, R]:
+    """The call, which shows the function's signature with one option more."""
+    known = list(inspect.signature(function).parameters.values())
+    others = [known.pop()] if known and known[-1].kind == inspect.Parameter.VAR_KEYWORD else []
+    option = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
+    call.__signature__ = inspect.Signature([*known, option, *others])  # type: ignore[attr-defined]
+    call.__annotations__ = function.__annotations__ | {name: hint}
     return call
 
 

@@ -10,26 +10,48 @@ with a negative are then 0.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Unpack
 
 import torch
 from torch import Tensor
 
-from labkit.base.tensors import autocast_off, check_float_matrix, check_labels, has_values, unit_rows, working_precision
+from labkit.base.tensors import (
+    autocast_off,
+    check_float_matrix,
+    check_labels,
+    has_values,
+    unit_rows,
+    working_precision,
+)
 from labkit.losses._common import distances, reduce
-from labkit.losses.ranking import sorted_with_positives
+from labkit.losses.options import Others
+from labkit.losses.ranking import reduce_weighted, sorted_with_positives
+from labkit.losses.references import check_references, check_weights, compared_labels
 from labkit.losses.softcount import SortedBatch
 
 
 @dataclass(frozen=True)
 class Relations:
-    """Who is whose positive and negative, (B, B) masks, row = query; batch: sorted by class, None without values."""
+    """Who is whose positive and negative, (B, B) masks, row = query; batch: sorted by class, None without values.
+
+    With references the masks are (B, M), and no item is compared with itself. once: the part of a pair that one
+    mask entry stands for, ½ where both members are queries, and 1 where one is a reference.
+    """
 
     positive: Tensor
     negative: Tensor
     batch: SortedBatch | None
+    itself: Tensor
+    once: float
+
+    @property
+    def pairs(self) -> float:
+        """How many pairs there are."""
+        rows, columns = self.positive.shape
+        return self.once * rows * (columns if self.once == 1 else columns - 1)
 
 
-Shares = Callable[[Tensor, Relations], tuple[Tensor, Tensor | int]]
+Shares = Callable[[Tensor, Relations], tuple[Tensor, Tensor | float]]
 """shares(D or S, relations) -> each query's share of the loss (B,), and the number of terms that the mean is over."""
 
 
@@ -62,16 +84,24 @@ def pair_loss(
     on_distances: bool = True,
     skips: bool = True,
     normalize: bool = True,
+    **others: Unpack[Others],
 ) -> Tensor | tuple[Tensor, PairParts]:
     """Check, normalise, compare all pairs, reduce: embeddings (B, D), labels (B,) -> scalar or (B,)."""
     check_float_matrix("embeddings", embeddings)
     check_labels("labels", labels, embeddings.shape[0])
+    weights = check_weights(others.get("weights"), embeddings)
+    references = check_references(others.get("ref_embeddings"), others.get("ref_labels"), embeddings, return_parts)
     with autocast_off(embeddings):
         e = working_precision(embeddings)
         e = unit_rows(e) if normalize else e
-        relations = relations_of(labels, e.device)
-        per_query, terms = shares(distances(e, e) if on_distances else e @ e.T, relations)
-        loss = reduce(per_query, reduction, terms)
+        if references is None:
+            relations, r = relations_of(labels, e.device), e
+        else:
+            r = working_precision(references[0]).to(e)
+            r = unit_rows(r) if normalize else r
+            relations = relations_to(labels, references[1], e.device)
+        per_query, terms = shares(distances(e, r) if on_distances else e @ r.T, relations)
+        loss = reduce_weighted(per_query, weights, reduction, terms)
         if not return_parts:
             return loss
         skipped = relations.batch.skipped if relations.batch and skips else 0
@@ -83,7 +113,14 @@ def relations_of(labels: Tensor, device: torch.device) -> Relations:
     batch = sorted_with_positives(labels, device) if has_values(labels) else None
     labels = labels.to(device)
     same = labels[:, None] == labels
-    return Relations(same & ~torch.eye(len(labels), dtype=torch.bool, device=device), ~same, batch)
+    itself = torch.eye(len(labels), dtype=torch.bool, device=device)
+    return Relations(same & ~itself, ~same, batch, itself, once=0.5)
+
+
+def relations_to(labels: Tensor, ref_labels: Tensor, device: torch.device) -> Relations:
+    """Compare the queries' labels with the references'; an error if no query has a positive."""
+    same = compared_labels(labels, ref_labels, device)
+    return Relations(same, ~same, None, torch.zeros_like(same), once=1.0)
 
 
 def parts_of(e: Tensor, relations: Relations, shares: Shares, on_distances: bool, skipped: int) -> PairParts:

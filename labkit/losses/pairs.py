@@ -4,16 +4,18 @@ Each is a short function of one matrix; what D, S, P_i, N_i, shares and reductio
 """
 
 from collections.abc import Callable
+from typing import Unpack
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from labkit.losses._common import log1p_sum_exp
+from labkit.losses._common import log1p_sum_exp, with_fixed_weights
 from labkit.losses.options import (
     ContrastiveForm,
     NotNegative,
     NotNegativeOrNone,
+    Others,
     Positive,
     Reduction,
     checked,
@@ -36,6 +38,7 @@ def contrastive(
     form: ContrastiveForm = "squared",
     reduction: Reduction = "mean",
     return_parts: bool = False,
+    **others: Unpack[Others],
 ) -> Tensor | tuple[Tensor, PairParts]:
     """Contrastive loss: mean over all B(B−1)/2 pairs i < j of ½D_ij² if the labels agree, else ½[m − D_ij]₊².
 
@@ -46,10 +49,10 @@ def contrastive(
     batch the squared form's few active negatives vanish among all pairs and in the square: it hardly trains.
     """
 
-    def squared(D: Tensor, relations: Relations) -> tuple[Tensor, int]:
+    def squared(D: Tensor, relations: Relations) -> tuple[Tensor, float]:
         pull = relations.positive * D.square() / 2
         push = relations.negative * (margin - D).clamp_min(0).square() / 2
-        return (pull + push).sum(-1) / 2, len(D) * (len(D) - 1) // 2
+        return (pull + push).sum(-1) * relations.once, relations.pairs
 
     def linear(D: Tensor, relations: Relations) -> tuple[Tensor, int]:
         apart, inside = relations.positive & (D > 0), relations.negative & (margin > D)
@@ -57,7 +60,7 @@ def contrastive(
         return pull / apart.sum().clamp_min(1) + push / inside.sum().clamp_min(1), 1
 
     shares: Shares = squared if form == "squared" else linear
-    return pair_loss(embeddings, labels, shares, reduction=reduction, return_parts=return_parts, skips=False)
+    return pair_loss(embeddings, labels, shares, reduction=reduction, return_parts=return_parts, skips=False, **others)
 
 
 def triplet_shares(D: Tensor, relations: Relations, penalty: Callable[[Tensor], Tensor]) -> tuple[Tensor, Tensor]:
@@ -66,7 +69,7 @@ def triplet_shares(D: Tensor, relations: Relations, penalty: Callable[[Tensor], 
     Only the positives are gathered, queries × positives × B; penalty(−∞) has to be 0.
     """
     triplets = (relations.positive.sum(-1) * relations.negative.sum(-1)).sum().clamp_min(1)
-    if relations.batch is None:  # the number of positives is unknown: all B×B×B with a mask
+    if relations.batch is None:  # the number of positives is unknown: all triplets of the batch with a mask
         chosen = relations.positive[:, :, None] & relations.negative[:, None, :]
         return (penalty(D[:, :, None] - D[:, None, :]) * chosen).sum((1, 2)), triplets
     order = relations.batch.order
@@ -88,6 +91,7 @@ def triplet(
     margin: Positive = 0.2,
     reduction: Reduction = "mean",
     return_parts: bool = False,
+    **others: Unpack[Others],
 ) -> Tensor | tuple[Tensor, PairParts]:
     """Triplet loss: mean over all triplets (a, p ∈ P_a, n ∈ N_a) of [D_ap − D_an + m]₊.
 
@@ -98,7 +102,7 @@ def triplet(
     def shares(D: Tensor, relations: Relations) -> tuple[Tensor, Tensor]:
         return triplet_shares(D, relations, lambda violation: (violation + margin).clamp_min(0))
 
-    return pair_loss(embeddings, labels, shares, reduction=reduction, return_parts=return_parts)
+    return pair_loss(embeddings, labels, shares, reduction=reduction, return_parts=return_parts, **others)
 
 
 @checked
@@ -110,6 +114,7 @@ def soft_margin_triplet(
     scale: Positive = 1.0,
     reduction: Reduction = "mean",
     return_parts: bool = False,
+    **others: Unpack[Others],
 ) -> Tensor | tuple[Tensor, PairParts]:
     """Soft-margin triplet loss: mean over all triplets (a, p ∈ P_a, n ∈ N_a) of log(1 + exp(s (D_ap − D_an))) / s.
 
@@ -121,7 +126,7 @@ def soft_margin_triplet(
     def shares(D: Tensor, relations: Relations) -> tuple[Tensor, Tensor]:
         return triplet_shares(D, relations, lambda violation: F.softplus(violation, scale, threshold=40))
 
-    return pair_loss(embeddings, labels, shares, reduction=reduction, return_parts=return_parts)
+    return pair_loss(embeddings, labels, shares, reduction=reduction, return_parts=return_parts, **others)
 
 
 @checked
@@ -133,6 +138,7 @@ def lifted_structure(
     margin: Positive = 1.0,
     reduction: Reduction = "mean",
     return_parts: bool = False,
+    **others: Unpack[Others],
 ) -> Tensor | tuple[Tensor, PairParts]:
     """Lifted structure: mean over positive pairs i < j of ½[log(Σ_{N_i} e^{m−D_ik} + Σ_{N_j} e^{m−D_jl}) + D_ij]₊².
 
@@ -140,12 +146,15 @@ def lifted_structure(
     scalar or (B,): half of each pair is either member's share.
     """
 
+    if others.get("ref_embeddings") is not None:
+        raise ValueError("ref_embeddings: lifted structure needs the negatives of both members of a pair; leave it out")
+
     def shares(D: Tensor, relations: Relations) -> tuple[Tensor, Tensor]:
         push = torch.logsumexp(torch.where(relations.negative, margin - D, LOWEST), -1)
         hinge = (torch.logaddexp(push[:, None], push) + D).clamp_min(0)
         return (relations.positive * hinge.square() / 2).sum(-1) / 2, relations.positive.sum() / 2
 
-    return pair_loss(embeddings, labels, shares, reduction=reduction, return_parts=return_parts)
+    return pair_loss(embeddings, labels, shares, reduction=reduction, return_parts=return_parts, **others)
 
 
 @checked
@@ -160,6 +169,7 @@ def ranked_list(
     balance: NotNegative = 1.0,
     reduction: Reduction = "mean",
     return_parts: bool = False,
+    **others: Unpack[Others],
 ) -> Tensor | tuple[Tensor, PairParts]:
     """Ranked list loss: mean over queries with a positive of L_P + λ L_N, λ = balance.
 
@@ -174,11 +184,11 @@ def ranked_list(
         outside, inside = D - (alpha - margin), alpha - D  # how far a positive, or a negative, is on the wrong side
         pull = mean_over_positives(outside, relations.positive & (outside > 0))
         wrong = relations.negative & (inside > 0)
-        weight = wrong * torch.softmax(torch.where(wrong, temperature * inside.detach(), LOWEST), -1)
+        weight = wrong * torch.softmax(torch.where(wrong, temperature * inside, LOWEST), -1)
         counted = relations.positive.any(-1)
-        return counted * (pull + balance * (weight * inside).sum(-1)), counted.sum()
+        return counted * (pull + balance * with_fixed_weights(weight, inside).sum(-1)), counted.sum()
 
-    return pair_loss(embeddings, labels, shares, reduction=reduction, return_parts=return_parts)
+    return pair_loss(embeddings, labels, shares, reduction=reduction, return_parts=return_parts, **others)
 
 
 def check_radius(margin: float, alpha: float) -> None:
@@ -199,6 +209,7 @@ def multi_similarity(
     epsilon: NotNegativeOrNone = 0.1,
     reduction: Reduction = "mean",
     return_parts: bool = False,
+    **others: Unpack[Others],
 ) -> Tensor | tuple[Tensor, PairParts]:
     """Multi-similarity loss: mean over all B anchors of log(1 + Σ_{P_i} e^{−α(s−λ)})/α + log(1 + Σ_{N_i} e^{β(s−λ)})/β.
 
@@ -219,5 +230,12 @@ def multi_similarity(
         return pull + push, len(S)
 
     return pair_loss(
-        embeddings, labels, shares, reduction=reduction, return_parts=return_parts, on_distances=False, skips=False
+        embeddings,
+        labels,
+        shares,
+        reduction=reduction,
+        return_parts=return_parts,
+        on_distances=False,
+        skips=False,
+        **others,
     )

@@ -1,9 +1,21 @@
 """PNP: penalise the negatives before each positive (Li et al., AAAI 2022)."""
 
+from typing import Unpack
+
 import torch
 from torch import Tensor
 
-from labkit.losses.options import Convention, Count, Method, PnpVariant, Positive, Reduction, checked, needs_positives
+from labkit.losses.options import (
+    Convention,
+    Count,
+    Method,
+    Others,
+    PnpVariant,
+    Positive,
+    Reduction,
+    checked,
+    needs_positives,
+)
 from labkit.losses.ranking import CHUNK, RankingParts, mean_over_positives, ranking_loss
 from labkit.losses.softcount import Head, Rules
 
@@ -60,6 +72,7 @@ def pnp(
     return_parts: bool = False,
     method: Method = "auto",
     chunk: Count = CHUNK,
+    **others: Unpack[Others],
 ) -> Tensor | tuple[Tensor, RankingParts]:
     """PNP loss: L = mean over queries of 1/|P| Σ_{i∈P} f(R(i, S_N)), f = `pnp_value`.
 
@@ -73,7 +86,15 @@ def pnp(
 
     rules = Rules(tau, query_is_target=convention == "official", needs_positives=return_parts)
     return ranking_loss(
-        embeddings, labels, head, rules, reduction=reduction, return_parts=return_parts, method=method, chunk=chunk
+        embeddings,
+        labels,
+        head,
+        rules,
+        reduction=reduction,
+        return_parts=return_parts,
+        method=method,
+        chunk=chunk,
+        **others,
     )
 
 
@@ -94,6 +115,7 @@ def smooth_ap(
     return_parts: bool = False,
     method: Method = "auto",
     chunk: Count = CHUNK,
+    **others: Unpack[Others],
 ) -> Tensor | tuple[Tensor, RankingParts]:
     """Smooth-AP loss: L = 1 − 1/|P| Σ_{i∈P} (1 + R(i,S_P)) / (1 + R(i,S_P) + R(i,S_N)), mean over queries.
 
@@ -104,5 +126,13 @@ def smooth_ap(
     rules = Rules(tau, query_is_target=official, query_in_gallery=official)
     head: Head = smooth_ap_head
     return ranking_loss(
-        embeddings, labels, head, rules, reduction=reduction, return_parts=return_parts, method=method, chunk=chunk
+        embeddings,
+        labels,
+        head,
+        rules,
+        reduction=reduction,
+        return_parts=return_parts,
+        method=method,
+        chunk=chunk,
+        **others,
     )

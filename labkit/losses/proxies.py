@@ -63,7 +63,7 @@ def soft_triple(
     """
 
     def loss(s: Tensor, y: Tensor, how: str) -> Tensor:
-        margin = torch.zeros_like(s).scatter_(1, y[:, None], delta)
+        margin = torch.zeros_like(s).scatter(1, y[:, None], delta)
         return F.cross_entropy(lam * (s - margin), y, reduction=how)
 
     epsilon = 1e-5 if convention == "official" else 0.0
@@ -191,7 +191,7 @@ def mpa_all_pairs(
     """
 
     def loss(s: Tensor, y: Tensor, how: str) -> Tensor:
-        sign = torch.ones_like(s).scatter_(1, y[:, None], -1)
+        sign = torch.ones_like(s).scatter(1, y[:, None], -1)
         return reduce(softplus(torch.logsumexp(alpha * (sign * s + delta), 1)), how)
 
     return proxy_loss(

@@ -10,10 +10,12 @@ coarser the ranking. However many there are, 1 − AP stays a little too high: a
 own second half only in the second bin.
 """
 
+from typing import Unpack
+
 import torch
 from torch import Tensor
 
-from labkit.losses.options import Convention, Count, Reduction, checked, needs_positives
+from labkit.losses.options import Convention, Count, Others, Reduction, checked, needs_positives
 from labkit.losses.pair_loss import PairParts, Relations, pair_loss
 
 
@@ -46,13 +48,14 @@ def fast_ap(
     bins: Count = 10,
     reduction: Reduction = "mean",
     return_parts: bool = False,
+    **others: Unpack[Others],
 ) -> Tensor | tuple[Tensor, PairParts]:
     """FastAP: mean over queries of 1 − AP, with squared distances of unit rows in a histogram of `bins` + 1 edges.
 
     Cakir et al. 2019 (FastAP): distances 2 − 2s lie in 0…4, edges are 4/bins apart, 10 is the paper's and the released
     code's number. The same formula as `listwise_ap` with bins + 1. embeddings (B, D), labels (B,) -> scalar or (B,).
     """
-    return quantized_loss(embeddings, labels, bins + 1, -1.0, reduction, return_parts)
+    return quantized_loss(embeddings, labels, bins + 1, -1.0, reduction, return_parts, **others)
 
 
 @checked
@@ -65,6 +68,7 @@ def listwise_ap(
     convention: Convention = "paper",
     reduction: Reduction = "mean",
     return_parts: bool = False,
+    **others: Unpack[Others],
 ) -> Tensor | tuple[Tensor, PairParts]:
     """Listwise AP: mean over queries of 1 − AP, with cosine similarities in `bins` soft bins from 1 down to −1.
 
@@ -73,7 +77,8 @@ def listwise_ap(
     no gradient. embeddings (B, D), labels (B,) -> scalar or (B,).
     """
     check_bins(bins)
-    return quantized_loss(embeddings, labels, bins, 0.0 if convention == "official" else -1.0, reduction, return_parts)
+    low = 0.0 if convention == "official" else -1.0
+    return quantized_loss(embeddings, labels, bins, low, reduction, return_parts, **others)
 
 
 def check_bins(bins: int) -> None:
@@ -83,11 +88,19 @@ def check_bins(bins: int) -> None:
 
 
 def quantized_loss(
-    embeddings: Tensor, labels: Tensor, bins: int, low: float, reduction: str, return_parts: bool
+    embeddings: Tensor,
+    labels: Tensor,
+    bins: int,
+    low: float,
+    reduction: str,
+    return_parts: bool,
+    **others: Unpack[Others],
 ) -> Tensor | tuple[Tensor, PairParts]:
     """1 − AP in `bins` bins over the similarities from 1 down to `low`."""
 
     def shares(S: Tensor, relations: Relations) -> tuple[Tensor, Tensor]:
         return average_precision_losses(S, relations, bins, low)
 
-    return pair_loss(embeddings, labels, shares, reduction=reduction, return_parts=return_parts, on_distances=False)
+    return pair_loss(
+        embeddings, labels, shares, reduction=reduction, return_parts=return_parts, on_distances=False, **others
+    )

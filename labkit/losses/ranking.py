@@ -8,18 +8,30 @@ dense     B×B×B with masks, as the equations read (`softcount.dense_counts`).
 """
 
 from dataclasses import dataclass
+from typing import Unpack
 
 import torch
 from torch import Tensor
 
-from labkit.base.tensors import autocast_off, check_float_matrix, check_labels, has_values, unit_rows, working_precision
+from labkit.base.tensors import (
+    autocast_off,
+    check_float_matrix,
+    check_labels,
+    has_values,
+    is_traced,
+    may_check,
+    unit_rows,
+    working_precision,
+)
 from labkit.losses._common import reduce, refuse_second_derivative
-from labkit.losses.options import NoPositives
+from labkit.losses.options import NoPositives, Others
+from labkit.losses.references import check_references, check_weights, compared_labels
 from labkit.losses.softcount import (
     Head,
     Rules,
     SortedBatch,
     chunks,
+    count_above,
     dense_counts,
     soft_counts,
     sort_batch,
@@ -64,35 +76,73 @@ def ranking_loss(
     method: str = "auto",
     chunk: int = CHUNK,
     normalize: bool = True,
+    **others: Unpack[Others],
 ) -> Tensor | tuple[Tensor, RankingParts]:
     """Loss of a head on the soft counts of cosine similarities: embeddings (B, D), labels (B,) -> scalar or (B,).
 
-    method="auto" is plain for batches of up to two chunks, then streamed, chunk by chunk.
+    method="auto" is plain for batches of up to two chunks, then streamed, chunk by chunk. Within torch.compile and
+    torch.func it is dense, whatever is asked for.
     """
     check_float_matrix("embeddings", embeddings)
     check_labels("labels", labels, embeddings.shape[0])
+    weights = check_weights(others.get("weights"), embeddings)
+    references = check_references(others.get("ref_embeddings"), others.get("ref_labels"), embeddings, return_parts)
     with autocast_off(embeddings):
         e = working_precision(embeddings)
         e = unit_rows(e) if normalize else e
-        if method == "dense" or not has_values(labels):
+        if references is not None:
+            r = working_precision(references[0]).to(e)
+            same = compared_labels(labels, references[1], e.device)
+            per_query = losses_to_references(e @ (unit_rows(r) if normalize else r).T, same, head, rules, chunk)
+            loss = reduce_weighted(per_query, weights, reduction, same.any(1).sum())
+        elif method == "dense" or not has_values(labels) or is_traced(e):
             per_query, counted = dense_losses(e @ e.T, labels.to(e.device), head, rules)
-            loss = reduce(per_query, reduction, counted)
+            loss = reduce_weighted(per_query, weights, reduction, counted)
         else:
             batch = sorted_with_positives(labels, e.device)
-            size = sum((g.stop - g.start) * g.size for g in batch.sizes) * batch.length
-            streamed = method == "streamed" or (method == "auto" and size > 2 * chunk)
-            in_order = e.index_select(0, batch.order)
-            if not streamed:
-                per_row = losses_of_rows(in_order @ in_order.T, batch, head, rules)
-                loss = reduce_sorted(per_row, batch, reduction)
-            elif reduction == "none":
-                loss = unsort(StreamedEach.apply(in_order, batch, head, rules, chunk), batch)
-            else:
-                total = StreamedSum.apply(in_order, batch, head, rules, chunk)
-                loss = total if reduction == "sum" else total / (batch.length - batch.skipped)
+            loss = loss_of_batch(e, batch, head, rules, "none" if weights is not None else reduction, method, chunk)
+            if weights is not None:
+                loss = reduce_weighted(loss, weights, reduction, batch.length - batch.skipped)
         if not return_parts:
             return loss
         return loss, parts_of(e.detach(), labels, head, rules, chunk)
+
+
+def reduce_weighted(per_query: Tensor, weights: Tensor | None, reduction: str, count: Tensor | float) -> Tensor:
+    """Reduce, with each query's loss multiplied by its weight if there are weights."""
+    return reduce(per_query if weights is None else weights * per_query, reduction, count)
+
+
+def loss_of_batch(
+    e: Tensor, batch: SortedBatch, head: Head, rules: Rules, reduction: str, method: str, chunk: int
+) -> Tensor:
+    """Plain or streamed, of rows as they are: (B, D) -> scalar or (B,)."""
+    size = sum((g.stop - g.start) * g.size for g in batch.sizes) * batch.length
+    in_order = e.index_select(0, batch.order)
+    if method != "streamed" and (method != "auto" or size <= 2 * chunk):
+        return reduce_sorted(losses_of_rows(in_order @ in_order.T, batch, head, rules), batch, reduction)
+    if reduction == "none":
+        return unsort(StreamedEach.apply(in_order, batch, head, rules, chunk), batch)
+    total: Tensor = StreamedSum.apply(in_order, batch, head, rules, chunk)
+    return total if reduction == "sum" else total / (batch.length - batch.skipped)
+
+
+def losses_to_references(similarities: Tensor, same: Tensor, head: Head, rules: Rules, chunk: int) -> Tensor:
+    """Losses of queries against references only, (B, M), (B, M) -> (B,); 0 for a query without a positive there."""
+    most = int(same.sum(1).max()) if has_values(same) else same.shape[1]
+    step = max(1, chunk // max(1, most * same.shape[1]))
+    losses = []
+    for rows, own in zip(similarities.split(step), same.split(step)):
+        is_target, targets = own.to(torch.uint8).topk(most, dim=1)  # the positives first; the rest fills up
+        counted = is_target.bool()
+        scores = rows / rules.tau
+        wanted = scores.gather(1, targets)
+        r_neg = count_above(scores.masked_fill(own, -torch.inf), wanted)
+        before = torch.sigmoid(wanted[:, None, :] - wanted[:, :, None])
+        itself = torch.eye(most, dtype=torch.bool, device=rows.device)
+        r_pos = (before * (counted[:, None, :] & ~itself)).sum(-1)
+        losses.append(torch.where(own.any(1), head(r_neg, r_pos, counted), 0.0))
+    return torch.cat(losses)
 
 
 def ranking_loss_from_similarities(
@@ -129,7 +179,7 @@ def dense_losses(similarities: Tensor, labels: Tensor, head: Head, rules: Rules)
     """Dense form: losses in the batch's own order (B,), 0 for a query without positives, and how many have one."""
     is_target, r_neg, r_pos = dense_counts(similarities, labels, rules)
     counted = is_target.any(-1)
-    if has_values(counted) and not bool(counted.any()):
+    if may_check(counted) and not bool(counted.any()):
         raise NoPositives("labels: no query has a positive (every class has a single member in this batch)")
     return torch.where(counted, head(r_neg, r_pos, is_target), torch.zeros_like(r_neg[:, 0])), counted.sum()
 

@@ -1,6 +1,7 @@
 """RS@k: recall@k with both of its step functions made sigmoids (Patel et al., CVPR 2022)."""
 
 from collections.abc import Sequence
+from typing import Unpack
 
 import torch
 from torch import Tensor
@@ -12,6 +13,7 @@ from labkit.losses.options import (
     Count,
     Ks,
     Method,
+    Others,
     Positive,
     Reduction,
     Space,
@@ -48,6 +50,7 @@ def recall_at_k(
     return_parts: bool = False,
     method: Method = "auto",
     chunk: Count = CHUNK,
+    **others: Unpack[Others],
 ) -> Tensor | tuple[Tensor, RankingParts]:
     """RS@k loss: L = 1 − 1/|K| Σ_k 1/|P| Σ_{x∈P} σ_τ1(k − 1 − Σ_{z≠x, z≠q} σ_τ2(s_qz − s_qx)), mean over queries.
 
@@ -63,11 +66,23 @@ def recall_at_k(
     check_labels("labels", labels, embeddings.shape[0])
     official = convention == "official"
     rules = Rules(tau_sim, query_in_gallery=official)
-    head = official_head(ks, temperatures, len(labels)) if official else paper_head(ks, temperatures)
+    references = others.get("ref_labels")
+    gallery = len(labels if references is None else references)
+    head = official_head(ks, temperatures, gallery) if official else paper_head(ks, temperatures)
     if not simix:
         return ranking_loss(
-            embeddings, labels, head, rules, reduction=reduction, return_parts=return_parts, method=method, chunk=chunk
+            embeddings,
+            labels,
+            head,
+            rules,
+            reduction=reduction,
+            return_parts=return_parts,
+            method=method,
+            chunk=chunk,
+            **others,
         )
+    if given := [name for name, value in others.items() if value is not None]:
+        raise ValueError(f"{given[0]}: simix=True mixes the items of one batch and takes no {given[0]}; leave it out")
     with autocast_off(embeddings):
         e = unit_rows(working_precision(embeddings))
         pairs = draw_pairs(labels, generator, e.device, e.dtype)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from labkit.base.tensors import has_values
+from labkit.base.tensors import has_values, is_traced
 from labkit.losses._common import refuse_second_derivative
 
 Head = Callable[[Tensor, Tensor, Tensor], Tensor]
@@ -58,15 +58,18 @@ class SortedBatch:
 def sort_batch(labels: Tensor, device: torch.device) -> SortedBatch:
     """Read the class structure off the labels (on the host: one small copy if the labels live on a GPU)."""
     if not has_values(labels):
-        raise ValueError("labels: their classes cannot be read on the meta device; keep the labels on the CPU")
+        raise ValueError(
+            "labels: their classes cannot be read on the meta device or where they are traced (torch.compile, vmap); "
+            "keep them on the CPU, and this loss outside"
+        )
     _, class_index, counts = labels.cpu().unique(return_inverse=True, return_counts=True)
     size_of_row = counts[class_index]
     order = torch.argsort(size_of_row * (len(counts) + 1) + class_index, stable=True)
     sizes, start = [], 0
-    for size, rows in zip(*size_of_row.unique(return_counts=True), strict=True):
+    for size, rows in zip(*(column.tolist() for column in size_of_row.unique(return_counts=True)), strict=True):
         if size > 1:
-            sizes.append(ClassSize(int(size), start, start + int(rows)))
-        start += int(rows)
+            sizes.append(ClassSize(size, start, start + rows))
+        start += rows
     skipped = int((size_of_row == 1).sum())
     return SortedBatch(order.to(device), tuple(sizes), skipped)
 
@@ -98,13 +101,21 @@ def soft_counts(rows: Tensor, group: ClassSize, lo: int, rules: Rules) -> tuple[
     scaled = rows / rules.tau
     target_scores = scaled.gather(1, targets)
     negative_scores = scaled.scatter(1, everyone, -torch.inf)
-    r_neg = CountAbove.apply(negative_scores, target_scores)
+    r_neg = count_above(negative_scores, target_scores)
     if not rules.needs_positives:
         return targets, r_neg, torch.zeros_like(r_neg)
     rivals = everyone if rules.query_in_gallery else others
     before = torch.sigmoid(scaled.gather(1, rivals)[:, None, :] - target_scores[:, :, None])
     r_pos = before.masked_fill(rivals[:, None, :] == targets[:, :, None], 0).sum(-1)
     return targets, r_neg, r_pos
+
+
+def count_above(scores: Tensor, targets: Tensor) -> Tensor:
+    """R[q, p] = Σ_j sigmoid(scores[q, j] − targets[q, p]), (Q, B), (Q, P) -> (Q, P)."""
+    if is_traced(scores, targets):
+        return torch.sigmoid(scores[:, None, :] - targets[:, :, None]).sum(-1)
+    counts: Tensor = CountAbove.apply(scores, targets)
+    return counts
 
 
 class CountAbove(torch.autograd.Function):

@@ -16,6 +16,7 @@ from labkit.base.tensors import (
     check_class_ids,
     check_float_matrix,
     check_labels,
+    is_batched,
     unit_rows,
     working_precision,
 )
@@ -209,6 +210,11 @@ def softmax_sgsl(
     mean = each.detach().sum() / counted
     is_open = mean <= gate if official else mean < gate
     if not official and gate_open is not None:
+        if not torch.compiler.is_compiling() and is_batched(is_open):
+            raise ValueError(
+                "gate_open: several batches at once (vmap) cannot open one gate one after another; "
+                'call the loss for each, or use convention="official", which asks anew each time'
+            )
         is_open = gate_open.logical_or_(is_open).clone()
     metric = sgsl(embeddings, labels, weight, gamma=gamma, reduction="none", return_parts=return_parts)
     extra, parts = metric if isinstance(metric, tuple) else (metric, None)

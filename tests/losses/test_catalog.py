@@ -14,7 +14,8 @@ all_cards = pytest.mark.parametrize("card", CATALOG.values(), ids=lambda card: c
 
 @all_cards
 def test_the_source_of_every_figure_is_on_the_card(card):
-    switches = {"reduction", "empty", "method", "chunk", "convention", "simix", "simix_space", "variant", "learn_scale"}
+    switches = {"reduction", "empty", "validate", "method", "chunk", "convention", "simix", "simix_space", "variant"}
+    switches |= {"learn_scale"}
     unused = {"alpha", "b"} if card.name.startswith("pnp") else set()  # each PNP variant has its own
     unused |= {"label_smoothing"} if card.name == "norm-softmax" else set()
     figures = card.options.keys() - switches - {"num_classes", "dim"}

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -7,7 +8,7 @@ from torch.nn.functional import normalize
 from labkit import losses
 from labkit.losses import pairs
 from labkit.losses._common import distances
-from labkit.losses.pair_loss import Relations, relations_of
+from labkit.losses.pair_loss import relations_of
 
 NAMES = ("contrastive", "triplet", "soft_margin_triplet", "lifted_structure", "ranked_list", "multi_similarity")
 LOSSES = {name: getattr(pairs, name) for name in NAMES}
@@ -262,7 +263,7 @@ def test_triplets_of_a_balanced_batch_do_not_form_a_cube():
 def test_masked_form_equals_the_gathered_one():
     labels, rows = torch.tensor(BATCHES["unequal"]), random_rows(12)
     known = relations_of(labels, rows.device)
-    unknown = Relations(known.positive, known.negative, None)
+    unknown = replace(known, batch=None)
     D = distances(normalize(rows), normalize(rows))
     for one, other in zip(*(pairs.triplet_shares(D, r, torch.nn.functional.softplus) for r in (known, unknown))):
         torch.testing.assert_close(one, other)

@@ -44,10 +44,12 @@ class RecallAtK(Loss):
         return_parts: bool = False,
         indices_tuple: object = None,
         generator: torch.Generator | None = None,
+        **others: Any,
     ) -> Result:
         """(B, D), (B,) -> scalar, or with its parts; generator: source of SiMix's mixing weights."""
         refuse_mined_pairs(more, indices_tuple)
-        return recall_at_k(embeddings, labels, return_parts=return_parts, generator=generator, **self.options)
+        self.refuse_others(others)
+        return recall_at_k(embeddings, labels, return_parts=return_parts, generator=generator, **self.options, **others)
 
 
 class FastAP(Loss):
