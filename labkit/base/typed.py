@@ -35,6 +35,11 @@ class Kind:
     read: Callable[[Any, list[str]], Any]
     read_all: Callable[[Collection[Any]], Iterable[Any] | None] = lambda values: None
 
+    @property
+    def takes_text(self) -> bool:
+        """Whether any text in ASCII is right as it is."""
+        return self.read_all is plain_texts
+
 
 def read_as(kind: type[T], content: object, where: str) -> tuple[T, list[str]]:
     """The content of a JSON file as a dataclass, and one sentence for each field that is missing or wrong."""
@@ -49,7 +54,11 @@ def read_fields(kind: type[T], content: dict[str, Any], wrong: list[str]) -> T:
     found: dict[str, Any] = {}
     for name, inner, is_needed in kinds_of(kind):  # type: ignore[arg-type]  # a class is hashable
         if name in content:
-            read_into(found, name, inner, content[name], name, wrong)
+            value = content[name]
+            if type(value) is str and inner.takes_text and value.isascii():  # most fields of thousands of runs
+                found[name] = value
+            else:
+                read_into(found, name, inner, value, name, wrong)
         elif is_needed:
             wrong.append(f"{name} is missing")
     return kind(**found)

@@ -19,6 +19,7 @@ from labkit.commands.terminal import tell
 # what a user can put right; torch says RuntimeError when memory or a device is not there
 EXPECTED = (LabkitError, ValueError, OSError, RuntimeError, FloatingPointError, BadZipFile)
 FAILED, WRONG = 1, 2
+LEAST_ADDRESSES = 600 * 2**20  # bytes; with 300 MB OpenBLAS tries for ever, with 500 another library aborts
 # how libraries say that memory was short: torch, the loader of shared libraries, C++, CUDA
 NO_MEMORY = ("allocate memory", "failed to map segment", "bad_alloc", "out of memory")
 # packages that are imported by another name, and the extras that bring packages, the smaller ones first
@@ -29,6 +30,8 @@ EXTRAS = ("training", "icons", "codecs", "ocr", "pretrained", "ray", "mlflow", "
 def guarded(args: argparse.Namespace) -> int:
     """The exit code of a command; an error that the user can put right is told in one line."""
     try:
+        if args.command != "setup":  # which does with the standard library
+            check_address_space()
         code: int = args.run(args)
         return code
     except KeyboardInterrupt:
@@ -48,6 +51,17 @@ def guarded(args: argparse.Namespace) -> int:
         raise
 
 
+def check_address_space() -> None:
+    """Refuse a limit (ulimit -v) below which numerical libraries hang or abort while they are loaded."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit != resource.RLIM_INFINITY and limit < LEAST_ADDRESSES:
+        raise MemoryError(f"this shell allows {limit // 2**20} MB, ulimit -v; {LEAST_ADDRESSES // 2**20} are needed")
+
+
 def interrupted(args: argparse.Namespace) -> int:
     """One line after Ctrl-C."""
     tell("interrupted" + ("; the same command goes on where it stopped" if "goes_on" in args else ""))
@@ -60,7 +74,7 @@ def memory_was_short(error: BaseException) -> bool:
     while known is not None:
         if isinstance(known, MemoryError) or (isinstance(known, OSError) and known.errno == errno.ENOMEM):
             return True
-        if isinstance(known, (RuntimeError, ImportError)) and any(words in str(known) for words in NO_MEMORY):
+        if isinstance(known, (RuntimeError, ImportError, OSError)) and any(words in str(known) for words in NO_MEMORY):
             return True
         known = known.__cause__ or known.__context__
     return False

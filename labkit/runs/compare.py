@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 SPLITS = ("test", "validation", "test_last")
 RESAMPLES = 10_000
+BLOCK = 2**20  # values that are drawn at a time: thousands of runs of one configuration would take gigabytes
 BOOTSTRAP_SEED = 0
 Interval = tuple[float, float]
 NONE: Interval = (float("nan"), float("nan"))
@@ -132,10 +134,17 @@ def t_interval(values: np.ndarray) -> Interval:
 
 def bootstrap_interval(values: np.ndarray) -> Interval:
     """The percentile bootstrap's 95 % interval of the mean, with a fixed seed; NaN for fewer than two values."""
-    if len(values) < 2:
-        return NONE
-    drawn = np.random.default_rng(BOOTSTRAP_SEED).integers(len(values), size=(RESAMPLES, len(values)))
-    low, high = np.percentile(values[drawn].mean(axis=1), [2.5, 97.5])
+    return NONE if len(values) < 2 else resampled(tuple(values.tolist()))
+
+
+@lru_cache(maxsize=2000)  # a page asks for the same values several times
+def resampled(seeds: tuple[float, ...]) -> Interval:
+    """The percentiles of the means of RESAMPLES samples of these values, drawn in blocks that stay small."""
+    values, rng = np.array(seeds), np.random.default_rng(BOOTSTRAP_SEED)
+    rows = max(1, BLOCK // len(values))
+    blocks = [min(rows, RESAMPLES - first) for first in range(0, RESAMPLES, rows)]
+    means = [values[rng.integers(len(values), size=(count, len(values)))].mean(axis=1) for count in blocks]
+    low, high = np.percentile(np.concatenate(means), [2.5, 97.5])
     return float(low), float(high)
 
 

@@ -210,10 +210,11 @@ def row_of(line: bytes) -> dict[str, Any] | None:
 
 def stamp_of(path: Path, names: Iterable[str]) -> Stamp:
     """Changes when one of a folder's files comes, goes or is written again."""
-    found = [str(path)]
+    folder = str(path)
+    found = [folder]
     for name in names:
         try:
-            facts = os.lstat(path / name)
+            facts = os.lstat(os.path.join(folder, name))  # faster than a Path, and asked for thousands of runs
         except OSError:  # not there, or just taken away
             continue
         found.append(f"{name} {facts.st_mtime_ns} {facts.st_size} {facts.st_ino}")

@@ -47,7 +47,7 @@ def run_file(folder: Path, name: str) -> Path:
     """The path of an ordinary file of a run: a link could lead anywhere, a pipe would never end."""
     path = folder / name
     try:
-        if path.parent != folder and stat.S_ISLNK(os.lstat(path.parent).st_mode):
+        if "/" in name and stat.S_ISLNK(os.lstat(path.parent).st_mode):
             raise RunError(f"{name} lies behind a link, which is not followed: put a copy in its place")
         if not stat.S_ISREG(os.lstat(path).st_mode):
             raise RunError(f"{name} is not an ordinary file: links and devices are not followed, put a copy there")

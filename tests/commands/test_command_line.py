@@ -156,6 +156,7 @@ def test_an_old_python_gets_one_sentence(command):
         (MemoryError(), 1, "labkit: out of memory; "),
         (OSError(12, "Cannot allocate memory"), 1, "labkit: out of memory; "),
         (ImportError("libtorch.so: failed to map segment from shared object"), 1, "labkit: out of memory; "),
+        (OSError("could not load libllvm.so: failed to map segment"), 1, "labkit: out of memory; "),
         (KeyboardInterrupt(), 130, "labkit: interrupted\n"),
         (ModuleNotFoundError("no umap", name="umap"), 1, "labkit: this Python has no umap; "),
     ],

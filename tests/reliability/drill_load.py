@@ -3,10 +3,15 @@
 import json
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from statistics import median
 
 from benchmarks.browser import served
 from tests.reliability.mutations import sound_run
@@ -14,6 +19,7 @@ from tests.reliability.pages import ROOT, forget, menu, open_page
 from tests.reliability.table import Row
 
 VISITED = ("home", "runs", "compare", "embeddings")
+POINTS = 200_000
 PATIENCE = 300  # seconds for a page while all the others are asked for
 
 
@@ -24,7 +30,7 @@ def run(full: bool) -> list[Row]:
             store(Path(folder), count)
             os.environ["LABKIT_RUNS"] = folder
             rows = [listed(Path(folder), count), opened(menu() if full else ["home", "runs"], count)]
-            return [*rows, visited(50, VISITED, count) if full else visited(3, VISITED[:1], count)]
+            return [*rows, *visited(Path(folder), count, full)]
     finally:
         os.environ.pop("LABKIT_RUNS") if before is None else os.environ.update(LABKIT_RUNS=before)
         forget()
@@ -83,31 +89,67 @@ def opened(pages: list[str], count: int) -> Row:
     return Row("pages with many runs", tried, tried - len(broken), len(broken), "; ".join(broken[:3]) or detail)
 
 
-def visited(sessions: int, pages: tuple[str, ...], count: int) -> Row:
-    """Sessions at once, each of which visits page after page of one server."""
+def visited(root: Path, count: int, full: bool) -> list[Row]:
+    """Sessions at once on two dashboards; in full beside two trainings, with 200,000 points to draw."""
     import psutil
 
-    with served(ROOT / "streamlit_app.py") as (address, pid):
-        server, megabytes = psutil.Process(pid), []
-        broken: list[str] = []
-        waits: list[float] = []
+    pages, sessions = (VISITED, 50) if full else (VISITED[:1], 2)
+    query = f"run={brought(root, POINTS)}" if full else ""
+    broken: list[str] = []
+    waits: list[float] = []
+    with ExitStack() as stack:
+        dashboards = [stack.enter_context(served(ROOT / "streamlit_app.py")) for _ in range(2)]
+        trainings = [stack.enter_context(training(root, seed)) for seed in range(2 if full else 0)]
+        servers, megabytes = [psutil.Process(pid) for _, pid in dashboards], []
         begun = time.perf_counter()
-        for page in pages * 2:  # the second time shows whether memory still grows
+        for page in (*pages, *pages[-2:] * 3):  # again and again shows whether memory still grows
+            visits = [(address, page, query) for address, _ in dashboards for _ in range(sessions // 2)]
             with ThreadPoolExecutor(sessions) as pool:
-                for wait, wrong in pool.map(visit, [address] * sessions, [page] * sessions):
+                for wait, wrong in pool.map(visit, *zip(*visits)):
                     waits.append(wait)
                     broken += [wrong] * bool(wrong)
-            megabytes.append(server.memory_info().rss // 2**20)
-        whole, cpu = time.perf_counter() - begun, sum(server.cpu_times()[:2])
-    tried = len(waits)
+            megabytes.append(sum(server.memory_info().rss for server in servers) // 2**20 // 2)
+        whole, cpu = time.perf_counter() - begun, sum(sum(server.cpu_times()[:2]) for server in servers)
+        ended = sum(process.poll() is not None for process in trainings)
     detail = (
-        f"{sessions} at once, {count:,} runs: {whole:.0f} s, {cpu:.0f} s of CPU, slowest {max(waits):.1f} s; "
-        f"memory {megabytes[len(pages) - 1]} MB after all pages, {megabytes[-1]} after all again"
+        f"{sessions} at once, {count:,} runs: {whole:.0f} s, {cpu:.0f} s of CPU, median {median(waits):.1f} s, slowest "
+        f"{max(waits):.1f} s; MB of one after all pages, then again: {megabytes[len(pages) - 1 :: 2]}"
     )
-    return Row("visitors at once", tried, tried - len(broken), len(broken), "; ".join(broken[:2]) or detail)
+    rows = [Row("visitors at once", len(waits), len(waits) - len(broken), len(broken), "; ".join(broken[:2]) or detail)]
+    if trainings:
+        rows.append(Row("trainings beside them", 2, 2 - ended, ended, "both still learn after the last visit"))
+    return rows
 
 
-def visit(address: str, page: str) -> tuple[float, str]:
+def brought(root: Path, count: int) -> str:
+    """The id of a run with so many points, from a file of embeddings."""
+    import numpy as np
+
+    draw = np.random.default_rng(0)
+    labels = draw.integers(0, 100, count)
+    points = draw.normal(size=(100, 8))[labels] + 0.5 * draw.normal(size=(count, 8))
+    np.savez(root / "many.npz", embeddings=points.astype(np.float32), labels=labels)
+    command = ["runs", "import", str(root / "many.npz"), "--runs", str(root), "--methods", "pca"]
+    done = subprocess.run([sys.executable, "-m", "labkit", *command], cwd=ROOT, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(done.stderr[-300:])
+    return Path(done.stdout.partition("imported: ")[2].strip()).name
+
+
+@contextmanager
+def training(root: Path, seed: int) -> Iterator[subprocess.Popen]:
+    """A training that goes on until it is stopped."""
+    command = ["train", "toy", "--seed", str(seed), "--set", "steps=1000000", "--runs", str(root), "--threads", "1"]
+    quiet = subprocess.DEVNULL
+    process = subprocess.Popen([sys.executable, "-m", "labkit", *command], cwd=ROOT, stdout=quiet, stderr=quiet)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def visit(address: str, page: str, query: str) -> tuple[float, str]:
     """One session that asks for a page and reads until it is whole: seconds, and what went wrong."""
     from streamlit.proto.BackMsg_pb2 import BackMsg
     from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -115,6 +157,7 @@ def visit(address: str, page: str) -> tuple[float, str]:
 
     asked = BackMsg()
     asked.rerun_script.page_name = "" if page == "home" else page
+    asked.rerun_script.query_string = query if page == "embeddings" else ""
     begun = time.perf_counter()
     try:
         stream = f"{address.replace('http', 'ws', 1)}/_stcore/stream"

@@ -77,13 +77,13 @@ def small_clone(folder: Path) -> Path:
     return clone
 
 
-def started(clone: Path) -> subprocess.Popen[str]:
+def started(clone: Path, more: dict[str, str] | None = None) -> subprocess.Popen[str]:
     settings = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(clone), "PIP_CONFIG_FILE": os.devnull}
     environment = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     return subprocess.Popen(
         [sys._base_executable, "-m", "labkit", "setup"],  # a venv of a venv is not what a newcomer makes
         cwd=clone,
-        env=environment | settings,
+        env=environment | settings | (more or {}),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
