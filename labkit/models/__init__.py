@@ -12,8 +12,9 @@ from torch import nn
 
 from labkit.base.checks import check_choice, check_count
 from labkit.models.efficientnet import efficientnet_lite0
-from labkit.models.resnet import resnet50, small_resnet
+from labkit.models.resnet import resnet50, resnet101, small_resnet
 from labkit.models.small import Pixels, SmallCNN, five_layer_cnn, toy_mlp
+from labkit.models.vit import vit
 
 _BUILDERS: dict[str, Callable[..., nn.Module]] = {
     "toy-mlp": toy_mlp,
@@ -21,6 +22,8 @@ _BUILDERS: dict[str, Callable[..., nn.Module]] = {
     "five-layer-cnn": five_layer_cnn,
     "small-resnet": small_resnet,
     "resnet50": resnet50,
+    "resnet101": resnet101,
+    "vit": vit,
     "efficientnet-lite0": efficientnet_lite0,
     "pixels": Pixels,
 }

@@ -174,8 +174,28 @@ def resnet50(
     weights: a file with the public ImageNet weights, .pth or .safetensors; its classifier is left out.
     freeze_bn: keep every batch norm before the pooling as it is in training too.
     """
+    return large_resnet((3, 4, 6, 3), dim, weights, pool, neck, last, freeze_bn)
+
+
+def resnet101(
+    dim: int,
+    *,
+    weights: str | Path | None = None,
+    pool: str = "gem",
+    neck: str = "none",
+    last: str = "bn-relu",
+    freeze_bn: bool = False,
+) -> nn.Module:
+    """ResNet-101, with the options of ResNet-50."""
+    return large_resnet((3, 4, 23, 3), dim, weights, pool, neck, last, freeze_bn)
+
+
+def large_resnet(
+    blocks: Sequence[int], dim: int, weights: str | Path | None, pool: str, neck: str, last: str, freeze_bn: bool
+) -> nn.Module:
+    """A ResNet of bottlenecks for colour images of about 224 pixels."""
     check_choice("last", last, LASTS)
-    network = ResNet(Bottleneck, (3, 4, 6, 3), 64, 3, large=True)
+    network = ResNet(Bottleneck, blocks, 64, 3, large=True)
     network.normalise = Normalise((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
     if weights is not None:  # before anything is removed or added, so that the names must fit exactly
         load_weights(network, Path(weights), ignore="fc.")

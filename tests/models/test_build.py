@@ -17,6 +17,8 @@ NETWORKS = [
     ("small-resnet", {"blocks": (1, 2), "width": 8, "pool": "avg+max", "neck": "ln", "last": "extra-bn-relu"}, (1, 28)),
     ("small-resnet", {"last": "rbr-released"}, (1, 28)),
     ("resnet50", {"neck": "bn", "pool": "avg+max", "last": "rbr"}, (3, 33)),
+    ("resnet101", {"pool": "avg"}, (3, 33)),
+    ("vit", {"neck": "ln"}, (3, 224)),
     ("efficientnet-lite0", {"weights": None, "neck": "ln", "last": "rbr"}, (3, 33)),
 ]
 each = pytest.mark.parametrize(

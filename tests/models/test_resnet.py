@@ -74,6 +74,13 @@ def test_resnet50_has_the_public_names_and_numbers_of_parameters():
     assert parameters + 2048 * 1000 + 1000 == 25_557_032
 
 
+def test_resnet101_has_the_public_number_of_parameters():
+    with torch.device("meta"):
+        network = models.build("resnet101", 2048, pool="avg")
+    assert sum(p.numel() for p in network.parameters()) + 2048 * 1000 + 1000 == 44_549_160
+    assert len(network.get_submodule("layer3")) == 23
+
+
 def test_resnet50_halves_the_resolution_where_it_should():
     shapes = []
     with torch.device("meta"):
