@@ -31,7 +31,7 @@ FEW_SEEDS = (0, 1, 2)
 HOW = ["--device", "cpu", "--threads", "1"]
 # Cross-entropy for as many steps as take the CPU time of LS-ED's, which tunes the reader and the surrogate in turn; by
 # the CPU seconds of the first trials.
-SAME_TIME = {"words-tune": "400", "scene-text": "400"}
+SAME_TIME = {"words-tune": "410", "scene-text": "400"}
 KEPT = "embeddings"  # what was read of every test word, no checkpoints
 
 
@@ -67,7 +67,7 @@ def options() -> Iterator[Job]:
         ("ls-ed", fresh),
         ("ls-ed", fresh | {"lam": "0.0"}),
         ("ls-ed", fresh | {"generator": "false"}),
-        ("ls-ed", {"I_a": "2"}),
+        ("ls-ed", {"I_a": "50"}),
         ("ls-ed", {"I_b": "100"}),
         ("feds", {"epsilon": "0.25"}),
         ("feds", {"epsilon": "4.0"}),

@@ -101,8 +101,10 @@ def best_trials(preset: str) -> dict[str, dict[str, str]]:
 
 
 def write_tuned(preset: str) -> None:
-    """The best trials as the preset's settings."""
+    """The best trials, where there are some, as the preset's settings."""
     best = best_trials(preset)
+    if not best:
+        return
     lines = [
         f"# The best of {TRIALS} trials for each way of tuning, on validation words; all are in",
         f"# data/runs/word_trials.csv, made by `python data/runs/record_words.py {preset}`.",

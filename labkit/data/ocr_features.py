@@ -40,7 +40,7 @@ class Head:
 
 def model_file() -> Path:
     """The recogniser's file in the installed package; a missing package says which extra brings it."""
-    import rapidocr_onnxruntime
+    import rapidocr_onnxruntime  # type: ignore[import-untyped]
 
     path = Path(str(rapidocr_onnxruntime.__file__)).parent / "models" / MODEL
     if not path.is_file():
@@ -91,7 +91,7 @@ def last_layer() -> tuple[Floats, Floats, list[str]]:
 def cut_session() -> Any:
     """The network up to its last layer, on one thread."""
     import onnx
-    import onnxruntime
+    import onnxruntime  # type: ignore[import-untyped]
 
     model = onnx.load(str(model_file()))
     before = model.graph.node[-3].input[0]

@@ -57,11 +57,10 @@ class CTCReader(nn.Module):
         super().__init__()
         features = weight.shape[1]
         self.slots, self.symbols = slots, symbols
-        self.adapter = nn.Sequential(
-            nn.Conv1d(features, width, 3, padding=1), nn.ReLU(), nn.Conv1d(width, features, 3, padding=1)
-        )
-        nn.init.zeros_(self.adapter[2].weight)
-        nn.init.zeros_(self.adapter[2].bias)
+        added = nn.Conv1d(width, features, 3, padding=1)
+        for parameter in added.parameters():
+            nn.init.zeros_(parameter)
+        self.adapter = nn.Sequential(nn.Conv1d(features, width, 3, padding=1), nn.ReLU(), added)
         self.head = nn.Linear(features, len(weight))
         with torch.no_grad():
             self.head.weight.copy_(weight)

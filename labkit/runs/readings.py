@@ -90,7 +90,7 @@ def scores(run: Run, metric: str) -> NDArray[np.float64]:
     found = readings(run)
     distance: NDArray[np.float64] = found["distance"].to_numpy(dtype=float)
     longer = np.array([max(len(word), len(read), 1) for word, read in zip(found["word"], found["read"])])
-    by_metric = {
+    by_metric: dict[str, NDArray[np.float64]] = {
         "Acc": np.equal(distance, 0).astype(float),
         "NED": 1 - distance / longer,
         "TED": distance * len(distance),  # so that the mean is the sum

@@ -101,7 +101,9 @@ def seen(split: str, pool: int, validation: int, test: int) -> Part:
     sets = [scene_text(name) for name in PARTS] if split == "test" else [scene_text("IIIT5K train")]
     sets = [words.folded(ALNUM) for words in (sets[1:] if split == "test" else sets)]
     rows = {"train": range(pool), "validation": range(pool, pool + validation), "test": range(test)}[split]
-    inputs, words, ids = [], [], []
+    inputs: list[Tensor] = []
+    words: list[str] = []
+    ids: list[str] = []
     for whole in sets:
         if rows.stop > len(whole):
             raise ValueError(f"data.{split}: {whole.name} has {len(whole):,} words, {rows.stop:,} are asked for")
