@@ -31,7 +31,7 @@ FEW_SEEDS = (0, 1, 2)
 HOW = ["--device", "cpu", "--threads", "1"]
 # Cross-entropy for as many steps as take the CPU time of LS-ED's, which tunes the reader and the surrogate in turn; by
 # the CPU seconds of the first trials.
-SAME_TIME = {"words-tune": "410", "scene-text": "400"}
+SAME_TIME = {"words-tune": "205", "scene-text": "200"}
 KEPT = "embeddings"  # what was read of every test word, no checkpoints
 
 

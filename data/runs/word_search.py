@@ -1,8 +1,8 @@
 """The tuning of readers of words: every way of tuning gets the same four trials, judged on validation words.
 
 A trial chooses the learning rate and the arm's own number at once. The first trial has what seemed sensible before any
-run was made; the others are the same three random draws for all arms. A trial is half as long as the comparison, has a
-seed that no result uses, and is judged by the total edit distance of validation words. All trials stay in
+run was made; the others are the same three random draws for all arms. A trial is as long as a run of the comparison, has
+a seed that no result uses, and is judged by the total edit distance of validation words. All trials stay in
 word_trials.csv; the best is what the preset uses (labkit/surrogates/presets/tuned).
 """
 
@@ -49,7 +49,7 @@ def draws() -> list[tuple[float, float]]:
 
 def trial(preset: str, loss: str, number: int) -> Job:
     """One trial of an arm."""
-    steps = load_word_config(preset, loss).train.steps // 2
+    steps = load_word_config(preset, loss).train.steps
     settings = {"train.steps": str(steps), "train.evaluate_every": str(steps), "data.test": "1"}
     shares = draws()[number - 1] if number else (0.0, 0.0)
     settings["optimizer.lr"] = str(RATE.at(shares[0]) if number else RATE.start)

@@ -71,7 +71,7 @@ def reading(preset: str, better: Choice, worse: Choice, *metrics: str) -> tuple[
 
 AS_IT_IS: Choice = ("untrained", {})
 CE: Choice = ("cross-entropy", {})
-CE_SAME_TIME: Choice = ("cross-entropy", {"train.steps": 410})
+CE_SAME_TIME: Choice = ("cross-entropy", {"train.steps": 205})
 LS: Choice = ("ls-ed", {})
 FEDS: Choice = ("feds", {})
 RING, RANDOM = {"data.layout": "ring"}, {"data.layout": "random"}

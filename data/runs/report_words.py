@@ -1,0 +1,173 @@
+"""Writes data/runs/WORDS.md from the runs of readers of words: `python data/runs/report_words.py`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1]))
+
+import numpy as np  # noqa: E402
+import pandas as pd  # noqa: E402
+
+from labkit.base.files import write_bytes  # noqa: E402
+from labkit.base.words import signed, with_mark  # noqa: E402
+from labkit.runs import Run, Variant, find_runs  # noqa: E402
+from labkit.runs.readings import approximation, arm_table, word_difference  # noqa: E402
+from labkit.runs.schema import RunError  # noqa: E402
+from labkit.runs.verdicts import margin_of, verdict_of  # noqa: E402
+
+INTRO = """# Readers of words, tuned on the edit distance
+
+Written by `python data/runs/report_words.py` from the runs; nothing is typed by hand. What was fixed beforehand is in
+PROTOCOL.md, all tuning trials are in word_trials.csv, and `python data/runs/record_words.py` makes what is missing.
+Acc and NED in per cent, higher is better; TED, the total edit distance over all test words, lower is better. A
+difference has the 95 % interval that is the wider of Student's over seeds and a paired bootstrap over words; the
+verdict is about "fewer edits than". CPU s: of one run, mean over seeds, training and measuring.
+"""
+PRESETS = {
+    "words-tune": "Rendered words: arms from the converged base (2,000 test words in unseen fonts)",
+    "scene-text": "Real words: PP-OCRv4's features (300 words of each of four sets, clean, and again degraded)",
+}
+STAGES = {"base-15": 15, "base-30": 30, "base-60": 60, "base": 100}
+
+
+def main() -> int:
+    """Write the page."""
+    runs = find_runs(HERE)
+    parts = [INTRO, base(runs)]
+    parts += [arms([run for run in runs if run.topic == topic], preset) for topic, preset in places()]
+    parts += [stages(runs), options(runs), quality(runs)]
+    write_bytes(HERE / "WORDS.md", "\n".join(part.rstrip() + "\n" for part in parts if part).encode())
+    return 0
+
+
+def places() -> list[tuple[str, str]]:
+    """Topics with arms, and their presets."""
+    return [("words", "words-tune"), ("scene-text", "scene-text")]
+
+
+def base(runs: list[Run]) -> str:
+    """The curve of the base, to show its plateau."""
+    found = [run for run in runs if run.preset == "words" and run.status == "finished"]
+    if not found:
+        return ""
+    rows = [row for row in found[0].curves() if row.get("split") == "validation"]
+    shown = rows[2::3] if len(rows) > 10 else rows
+    lines = ["## The base", "", "| step | validation Acc | NED | TED |", "|---|---|---|---|"]
+    lines += [f"| {r['step']} | {100 * r['Acc']:.1f} | {100 * r['NED']:.1f} | {r['TED']:.0f} |" for r in shown]
+    return "\n".join(lines) + "\n"
+
+
+def compared(runs: list[Run], group: Variant, other: Variant) -> str:
+    """A difference in TED with its interval and verdict; empty where runs are missing."""
+    if group == other:
+        return ""
+    try:
+        found = word_difference(runs, group, other, "TED")
+    except RunError:
+        return ""
+    verdict = verdict_of(-found.high, -found.low, margin_of(group.preset, "TED"))
+    return f"{signed(found.mean)} [{signed(found.low)}, {signed(found.high)}] {with_mark(verdict)}"
+
+
+def arms(runs: list[Run], preset: str) -> str:
+    """Every arm against the base as it is and against cross-entropy for the same steps."""
+    frame = arm_table(runs, preset)
+    if frame.empty:
+        return ""
+    head = "| arm | seeds | Acc | NED | TED | against the base | against cross-entropy | CPU s |"
+    lines = [f"## {PRESETS[preset]}", "", head, "|---|---|---|---|---|---|---|---|"]
+    as_it_is, ce = Variant(preset, "untrained"), Variant(preset, "cross-entropy")
+    for variant, rows in by_variant(frame):
+        cells = [variant.title, str(len(rows)), *means(rows)]
+        cells += [compared(runs, variant, as_it_is), compared(runs, variant, ce), f"{rows['cpu_seconds'].mean():.1f}"]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def by_variant(frame: pd.DataFrame) -> list[tuple[Variant, pd.DataFrame]]:
+    """The rows of each arm, from the fewest edits up."""
+    groups = [(rows["variant"].iloc[0], rows) for _, rows in frame.groupby("variant", sort=False)]
+    return sorted(groups, key=lambda group: float(group[1]["TED"].mean()))
+
+
+def means(rows: pd.DataFrame) -> list[str]:
+    """Acc, NED and TED, means over seeds."""
+    return [f"{100 * rows['Acc'].mean():.1f}", f"{100 * rows['NED'].mean():.2f}", f"{rows['TED'].mean():.0f}"]
+
+
+def stages(runs: list[Run]) -> str:
+    """What tuning gains from bases that are less and less converged."""
+    lines = [
+        "## Does the gain shrink as the base converges?",
+        "",
+        "| base, % of its training | TED of the base | cross-entropy − base | LS-ED − base | LS-ED − cross-entropy |",
+        "|---|---|---|---|---|",
+    ]
+    for reader, share in STAGES.items():
+        settings = {} if reader == "base" else {"data.reader": reader}
+        plain, ce, ls = (Variant("words-tune", loss, settings) for loss in ("untrained", "cross-entropy", "ls-ed"))
+        here = [run for run in runs if run.variant in (plain, ce, ls) and run.topic.startswith("words")]
+        values = [run.value("TED", "test") for run in here if run.variant == plain]
+        if not values:
+            continue
+        cells = [compared(here, ce, plain), compared(here, ls, plain), compared(here, ls, ce)]
+        lines.append(f"| {share} | {values[0]:.0f} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n" if len(lines) > 4 else ""
+
+
+def options(runs: list[Run]) -> str:
+    """One part of the method at a time, with what the surrogate was like at its end."""
+    chosen = [run for run in runs if run.topic == "words-options"]
+    usual = {run.variant for run in chosen}
+    losses = {run.loss for run in chosen}
+    chosen += [
+        run for run in runs if run.topic == "words" and run.variant in {Variant("words-tune", x) for x in losses}
+    ]
+    frame = arm_table(chosen, "words-tune")
+    if not usual or frame.empty:
+        return ""
+    head = "| option | seeds | TED | mean error of ê | norm of ∂ê/∂z | learn kept | tune kept | CPU s |"
+    lines = ["## One option at a time", "", head, "|---|---|---|---|---|---|---|---|"]
+    named = {run.id: run for run in chosen}
+    for variant, rows in by_variant(frame):
+        cells = [variant.title, str(len(rows)), f"{rows['TED'].mean():.0f}"]
+        for name in ("error", "gradient_norm", "learn_kept", "tune_kept"):
+            values = [last(named[run_id], name) for run_id in rows["run_id"]]
+            cells.append(f"{np.nanmean(values):.2f}")
+        lines.append(f"| {' | '.join([*cells, f'''{rows['cpu_seconds'].mean():.1f}'''])} |")
+    return "\n".join(lines) + "\n"
+
+
+def last(run: Run, name: str) -> float:
+    """The last logged value of a quantity."""
+    values = [row[name] for row in run.curves() if isinstance(row.get(name), int | float)]
+    return float(values[-1]) if values else float("nan")
+
+
+def quality(runs: list[Run]) -> str:
+    """ê against e of the surrogates of LS-ED at the end of tuning, where it compresses."""
+    lines = [
+        "## How good the learned surrogate is",
+        "",
+        "ê of unseen pairs by their true distance, mean over pairs and seeds, at the end of LS-ED; r: correlation.",
+        "",
+        "| preset, pairs | pairs | r | " + " | ".join(f"e = {e}" for e in range(7)) + " | norm of ∂ê/∂z |",
+        "|---|---|---|" + "---|" * 8,
+    ]
+    for topic, preset in places():
+        found = [run for run in runs if run.topic == topic and run.variant == Variant(preset, "ls-ed")]
+        tables = [approximation(run) for run in found if run.has("approximation.parquet")]
+        for kind, rows in pd.concat(tables).groupby("kind") if tables else ():
+            by_distance = rows.groupby(rows["exact"].round())["estimate"].mean()
+            cells = [f"{by_distance[e]:.2f}" if e in by_distance.index else "" for e in range(7)]
+            r = np.corrcoef(rows["exact"], rows["estimate"])[0, 1]
+            cells.append(f"{rows['gradient_norm'].mean():.2f}")
+            lines.append(f"| {preset}, {kind} | {len(rows):,} | {r:.2f} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n" if len(lines) > 6 else ""
+
+
+if __name__ == "__main__":
+    sys.exit(main())
