@@ -20,7 +20,7 @@ from labkit.data.files import DataError
 from labkit.losses import CATALOG
 from labkit.losses.own import is_own
 from labkit.runs.bounds import SEEDS, check_seeds, in_words
-from labkit.runs.presets import WORDS, describe, kind_of, preset_names
+from labkit.runs.presets import EMBEDDING, WORDS, describe, kind_of, preset_names
 from labkit.runs.read import read_run
 from labkit.runs.variant import read_settings, settings_over
 from labkit.surrogates.word_config import ARMS, WordConfig, load_any
@@ -137,7 +137,7 @@ def usual_options(config: Config | WordConfig) -> dict[str, tuple[Any, str]]:
 def choose() -> tuple[str, str, str, str]:
     """Preset, loss, the line of seeds, and the device."""
     left, middle, right, last = st.columns([3, 3, 2, 2], vertical_alignment="bottom")
-    presets = preset_names()
+    presets = preset_names(EMBEDDING, WORDS)  # a codec takes hours: `python -m labkit train codec`
     preset = left.selectbox(
         "Data set and setting (preset)", presets, presets.index("toy"), key="preset", bind="query-params"
     )

@@ -19,8 +19,11 @@ def register(parser: argparse.ArgumentParser) -> None:
     """What to encode, how, and where it goes."""
     parser.add_argument("file", type=Path, help="a picture: PNG, JPEG, TIFF, WebP, AVIF, HEIC, JPEG XL …")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="OUT", help="the file to write")
-    parser.add_argument("--codec", help="jpeg, jpeg2000, webp, avif, hevc, jxl (default: by the ending of OUT)")
+    parser.add_argument(
+        "--codec", help="jpeg, jpeg2000, webp, avif, hevc, jxl, learned (default: by the ending of OUT)"
+    )
     parser.add_argument("--quality", type=whole((0, 100)), default=50, help="0 … 100 (default 50)")
+    parser.add_argument("--weights", type=Path, metavar="FILE", help="of the learned codec (default: labkit's own)")
     parser.set_defaults(run=run_compress)
 
 
@@ -33,7 +36,7 @@ def run_compress(args: argparse.Namespace) -> int:
     picture = read_picture(args.file)
     for note in picture.notes:
         tell(f"{args.file}: {note}")
-    data = encode(picture.image, codec, args.quality)
+    data = encode(picture.image, codec, args.quality, args.weights)
     write_output(args.output, data)
     height, width = picture.image.shape[:2]
     rate = bits_per_pixel(data, picture.image)

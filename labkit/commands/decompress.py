@@ -13,6 +13,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     """What to decode, and where it goes."""
     parser.add_argument("file", type=Path, help="a file of `python -m labkit compress`, or of another program")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="OUT", help="the PNG to write")
+    parser.add_argument("--weights", type=Path, metavar="FILE", help="of the learned codec (default: labkit's own)")
     parser.set_defaults(run=run_decompress)
 
 
@@ -28,7 +29,7 @@ def run_decompress(args: argparse.Namespace) -> int:
         raise ValueError(f"{args.output}: the decoded picture is written as PNG; name it so")
     data = content_of(args.file)
     try:
-        codec, image = codec_of(data), decode(data)
+        codec, image = codec_of(data), decode(data, args.weights)
     except ValueError as error:
         raise ValueError(f"{args.file}: {error}") from None
     target = io.BytesIO()

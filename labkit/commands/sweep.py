@@ -9,7 +9,7 @@ from labkit.base.errors import Failed
 from labkit.commands.arguments import whole
 from labkit.commands.train import add_run_options, settings_of
 from labkit.runs.bounds import JOBS, SEEDS
-from labkit.runs.presets import WORDS, kind_of
+from labkit.runs.presets import CODEC, WORDS, kind_of
 from labkit.runs.read import read_run
 
 HELP = "train losses × seeds, skipping what is finished"
@@ -40,6 +40,8 @@ def run_sweep(args: argparse.Namespace) -> int:
     from labkit.surrogates.word_config import ARMS, load_any
     from labkit.training.queue import Job, run_queue
 
+    if kind_of(args.preset) == CODEC:
+        raise ValueError(f"{args.preset} is trained by `python -m labkit train {args.preset}`, one run at a time")
     every = list(ARMS if kind_of(args.preset) == WORDS else CATALOG)
     losses = every if args.losses == ["all"] else args.losses or [None]
     settings = settings_of(args)

@@ -14,7 +14,7 @@ from labkit.commands.arguments import new_folder, whole
 from labkit.commands.errors import EXPECTED, told
 from labkit.commands.terminal import tell
 from labkit.runs.bounds import MICRO, SEEDS, THREADS
-from labkit.runs.presets import WORDS, describe, kind_of, preset_names
+from labkit.runs.presets import CODEC, WORDS, describe, kind_of, preset_names
 from labkit.runs.read import read_run
 from labkit.runs.record import RunRecord, Summary
 from labkit.runs.tracker import TakenError, free_folder
@@ -106,13 +106,16 @@ def train_all(args: argparse.Namespace) -> int:
 
 def train_one(args: argparse.Namespace, seed: int) -> int:
     """One new run."""
+    from labkit.compression.codec_config import CodecConfig, load_codec_config
+    from labkit.compression.codec_run import start_codec
     from labkit.surrogates.word_config import WordConfig, load_any
     from labkit.surrogates.word_run import start_words
     from labkit.training.distributed import world_size
     from labkit.training.loop import start
 
     settings = settings_of(args)
-    config = load_any(args.preset, args.loss, settings)
+    load = load_codec_config if kind_of(args.preset) == CODEC else load_any
+    config = load(args.preset, args.loss, settings)
     variant = Variant(args.preset, config.loss, settings)
     how: dict[str, Any] = {
         "variant": variant,
@@ -123,6 +126,8 @@ def train_one(args: argparse.Namespace, seed: int) -> int:
     while True:
         folder = free_folder(args.runs / variant.run_id(seed))
         try:
+            if isinstance(config, CodecConfig):
+                return report(folder, start_codec(config, seed, folder, **how))
             if isinstance(config, WordConfig):
                 return report(folder, start_words(config, seed, folder, **how))
             return report(folder, start(config, seed, folder, loss_sha256=args.loss_sha256, **how))
@@ -133,6 +138,7 @@ def train_one(args: argparse.Namespace, seed: int) -> int:
 
 def resume_one(args: argparse.Namespace) -> int:
     """Go on with a run."""
+    from labkit.compression.codec_run import resume_codec
     from labkit.surrogates.word_run import resume_words
     from labkit.training.loop import resume
 
@@ -140,7 +146,8 @@ def resume_one(args: argparse.Namespace) -> int:
         raise ValueError("--resume goes on with the run as it is: it takes no preset, --loss, --set or --micro-batch")
     folder = run_to_resume(args.resume, args.runs)
     here = os.path.lexists(folder / "run.json")
-    go_on = resume_words if here and kind_of(read_run(folder).preset) == WORDS else resume
+    kind = kind_of(read_run(folder).preset) if here else None
+    go_on = {WORDS: resume_words, CODEC: resume_codec}.get(kind or "", resume)
     return report(folder, go_on(folder, device=args.device, threads=args.threads))
 
 

@@ -8,15 +8,21 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from numbers import Integral
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PIL import Image
 
 from labkit.base.checks import check_choice
+from labkit.base.paths import shipped
 from labkit.compression.pictures import MAX_PIXELS, MAX_SIDE, is_heif, is_jxl, read_picture
-from labkit.compression.plugins import HEVC, JXL, Plugin, plugin, plugin_is_there
+from labkit.compression.plugins import HEVC, JXL, RANGE_CODER, Plugin, plugin, plugin_is_there
+
+if TYPE_CHECKING:
+    from labkit.compression.learned import LearnedCodec
 
 # JPEG 2000 is told a rate: bits per pixel grow by a constant factor with every step of quality, in this range.
 JPEG2000_BPP = (0.05, 8.0)
@@ -24,7 +30,10 @@ JPEG2000_BPP = (0.05, 8.0)
 
 @dataclass(frozen=True)
 class Codec:
-    """A codec: its name for people, Pillow's name, the ending of files, what a quality means, how its bytes begin."""
+    """A codec: its name for people, Pillow's name, the ending of files, what a quality means, how its bytes begin.
+
+    The learned codec, which Pillow does not know, has no format.
+    """
 
     title: str
     format: str
@@ -79,12 +88,32 @@ CODECS: dict[str, Codec] = {
         is_jxl,
         JXL,
     ),
+    "learned": Codec("learned", "", ".lkc", lambda q: {}, lambda data: data[:4] == b"LKC1", RANGE_CODER),
 }
 
 
 def available() -> list[str]:
-    """The codecs that can be used here: all, or all but those whose package is missing."""
-    return [name for name, codec in CODECS.items() if codec.extra is None or plugin_is_there(codec.extra)]
+    """The codecs that can be used here: all but those whose package, or whose trained weights, are missing."""
+    found = [name for name, codec in CODECS.items() if codec.extra is None or plugin_is_there(codec.extra)]
+    return [name for name in found if name != "learned" or weights_path().is_file()]
+
+
+def weights_path() -> Path:
+    """Where the learned codec that comes with labkit has its weights."""
+    return shipped() / "codec" / "learned.safetensors"
+
+
+@cache
+def learned_codec(path: Path) -> LearnedCodec:
+    """The learned codec of a file, read once a process."""
+    from labkit.compression.learned import LearnedCodec  # needs torch, which the other codecs do without
+
+    if not path.is_file():
+        raise ValueError(
+            f"no trained weights of the learned codec at {path}; `python -m labkit train codec` writes such a file, "
+            f"codec.safetensors, into its run"
+        )
+    return LearnedCodec(path.read_bytes())
 
 
 def check_image(name: str, image: np.ndarray) -> None:
@@ -103,26 +132,35 @@ def check_quality(quality: int) -> None:
         raise ValueError(f"quality must be a whole number 0 … 100, got {quality!r}")
 
 
-def encode(image: np.ndarray, codec: str, quality: int) -> bytes:
-    """The bytes of a picture (uint8 H × W × 3) as a codec of `CODECS` writes them at a quality 0 … 100."""
+def encode(image: np.ndarray, codec: str, quality: int, weights: Path | None = None) -> bytes:
+    """The bytes of a picture (uint8 H × W × 3) as a codec of `CODECS` writes them at a quality 0 … 100.
+
+    weights: of the learned codec, by default those that come with labkit.
+    """
     check_image("image", image)
     check_choice("codec", codec, CODECS)
     check_quality(quality)
     chosen = CODECS[codec]
     if chosen.extra is not None:
         plugin(chosen.extra)
+    if codec == "learned":
+        return learned_codec(weights or weights_path()).encode(image, int(quality))
     target = io.BytesIO()
     Image.fromarray(np.ascontiguousarray(image)).save(target, chosen.format, **chosen.options(int(quality)))
     return target.getvalue()
 
 
-def decode(data: bytes) -> np.ndarray:
+def decode(data: bytes, weights: Path | None = None) -> np.ndarray:
     """The picture (uint8 H × W × 3) that the bytes of any codec of `CODECS` stand for.
 
     Bytes that are cut short, damaged or of something else raise a ValueError that says what is wrong.
+    weights: of the learned codec, by default those that come with labkit.
     """
-    codec = CODECS[codec_of(data)]
-    return read_picture(bytes(data), [codec.format]).image
+    name = codec_of(data)
+    if name == "learned":
+        plugin(RANGE_CODER)
+        return learned_codec(weights or weights_path()).decode(bytes(data))
+    return read_picture(bytes(data), [CODECS[name].format]).image
 
 
 def codec_of(data: bytes) -> str:

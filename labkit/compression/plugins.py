@@ -6,6 +6,7 @@ import importlib
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ def plugin_is_there(plugin: Plugin) -> bool:
 
 
 @cache
-def plugin(wanted: Plugin) -> object:
+def plugin(wanted: Plugin) -> Any:
     """The module, made known to Pillow; a ValueError says how to get it."""
     try:
         module = importlib.import_module(wanted.module)

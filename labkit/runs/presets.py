@@ -1,6 +1,7 @@
 """Presets: small TOML files that say what a run is made of; a configuration of one is made in the room that trains it.
 
-`labkit.training.config` does it for networks that embed, `labkit.surrogates.word_config` for readers of words.
+`labkit.training.config` does it for networks that embed, `labkit.surrogates.word_config` for readers of words,
+`labkit.compression.codec_config` for codecs.
 """
 
 from __future__ import annotations
@@ -15,8 +16,12 @@ from typing import Any
 
 from labkit.base.paths import PACKAGE
 
-EMBEDDING, WORDS = "embedding", "words"  # what is trained
-FOLDERS = {EMBEDDING: PACKAGE / "training" / "presets", WORDS: PACKAGE / "surrogates" / "presets"}
+EMBEDDING, WORDS, CODEC = "embedding", "words", "codec"  # what is trained
+FOLDERS = {
+    EMBEDDING: PACKAGE / "training" / "presets",
+    WORDS: PACKAGE / "surrogates" / "presets",
+    CODEC: PACKAGE / "compression" / "presets",
+}
 DEFAULTS = PACKAGE / "runs" / "defaults.json"  # of the losses' options; `python -m labkit.training.defaults` writes it
 
 

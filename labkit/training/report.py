@@ -57,4 +57,6 @@ def headline(summary: Summary) -> str:
     values = [(name, found.get(name)) for name in ("R@1", "MAP@R", "Acc", "NED")]
     scores = [f"{name} {100 * value:.2f} %" for name, value in values if value is not None]
     scores += [f"TED {total:.0f}"] if (total := found.get("TED")) is not None else []
+    if (rate := found.get("bpp@50")) is not None:  # a codec, in the middle of its range
+        scores.append(f"PSNR {found['PSNR@50']:.2f} dB at {rate:.3f} bits per pixel")
     return f"{split} {', '.join(scores)}, {summary.cpu_seconds or 0.0:.0f} CPU s"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from labkit.losses import CATALOG
-from labkit.runs.presets import preset_names
+from labkit.runs.presets import EMBEDDING, WORDS, preset_names
 from labkit.runs.variant import Variant
 from labkit.surrogates.word_config import ARMS
 from labkit.training import queue as queue_of_runs
@@ -136,7 +136,7 @@ def test_missing_data_are_told_with_the_command_that_repairs_it(page, monkeypatc
 @pytest.mark.parametrize("situation", ["none"], indirect=True)
 def test_every_preset_and_every_loss_has_its_inputs(page):
     opened = page("train")
-    for preset in preset_names():
+    for preset in preset_names(EMBEDDING, WORDS):
         opened.selectbox(key="preset").select(preset).run()
         assert not opened.exception
     for loss in ARMS:

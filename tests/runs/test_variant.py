@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from labkit.base.paths import RECORDED
 from labkit.base.titles import PHRASES, TITLES
 from labkit.losses import CATALOG
-from labkit.runs.presets import default_options, preset_names, tuned_settings
+from labkit.runs.presets import EMBEDDING, WORDS, default_options, preset_names, tuned_settings
 from labkit.runs.read import find_runs
 from labkit.runs.schema import is_run_id
 from labkit.runs.variant import Variant, as_value, full_key, short_key
@@ -89,7 +89,7 @@ def test_another_choice_is_another_variant(one, other):
 
 
 def test_a_preset_with_what_it_says_itself_changes_nothing():
-    for preset in preset_names():
+    for preset in preset_names(EMBEDDING, WORDS):
         config = load_any(preset)
         spelt = {"data.name": config.data["name"], "clip": config.optimizer.clip, "classes": config.batch.classes}
         assert Variant(preset, config.loss, spelt).changes == {}
