@@ -1,8 +1,8 @@
 """The tuning of readers of words: every way of tuning gets the same four trials, judged on validation words.
 
 A trial chooses the learning rate and the arm's own number at once. The first trial has what seemed sensible before any
-run was made; the others are the same three random draws for all arms. A trial is as long as a run of the comparison, has
-a seed that no result uses, and is judged by the total edit distance of validation words. All trials stay in
+run was made; the others are the same three random draws for all arms. A trial is as long as a run of the comparison,
+has a seed that no result uses, and is judged by the total edit distance of validation words. All trials stay in
 word_trials.csv; the best is what the preset uses (labkit/surrogates/presets/tuned).
 """
 
