@@ -22,6 +22,7 @@ from labkit.metrics.lists import (
     recall_at_k,
     reciprocal_rank,
 )
+from labkit.metrics.revisited import Landmark, evaluate_landmarks
 from labkit.metrics.strings import (
     edit_distance,
     edit_distance_table,
@@ -32,6 +33,7 @@ from labkit.metrics.strings import (
 )
 
 __all__ = [
+    "Landmark",
     "average_precision_at_k",
     "box_corners",
     "csc",
@@ -40,6 +42,7 @@ __all__ = [
     "edit_distances",
     "evaluate",
     "evaluate_across",
+    "evaluate_landmarks",
     "evaluate_words",
     "inter_class_distance",
     "intra_class_distance",
