@@ -19,6 +19,7 @@ from labkit.commands.errors import ended, guarded, how_to_get, missing
 NAMES = (
     "train",
     "sweep",
+    "reproduce",
     "evaluate",
     "runs",
     "project",

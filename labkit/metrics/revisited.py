@@ -1,4 +1,4 @@
-"""ROxford and RParis: landmarks whose gallery holds easy, hard and junk pictures of each query (Radenović et al. 2018)."""
+"""ROxford and RParis: a landmark has easy, hard and junk pictures in the gallery (Radenović et al. 2018)."""
 
 from __future__ import annotations
 
