@@ -51,9 +51,8 @@ def words() -> Iterator[Job]:
 
 def stages() -> Iterator[Job]:
     """Does the gain shrink as the base converges? Readers from three earlier stages; the last stage is in `words`."""
-    for reader in ("base-15", "base-30", "base-60"):
-        yield Job("words-tune", "untrained", (0,), {"data.reader": reader}, KEPT)
-    for seed, reader, loss in product(FEW_SEEDS, ("base-15", "base-30", "base-60"), ("cross-entropy", "ls-ed")):
+    readers, losses = ("base-15", "base-30", "base-60"), ("untrained", "cross-entropy", "ls-ed")
+    for seed, reader, loss in product(FEW_SEEDS, readers, losses):
         yield Job("words-tune", loss, (seed,), {"data.reader": reader}, KEPT)
 
 

@@ -14,7 +14,7 @@ import pandas as pd  # noqa: E402
 from labkit.base.files import write_bytes  # noqa: E402
 from labkit.base.words import signed, with_mark  # noqa: E402
 from labkit.runs import Run, Variant, find_runs  # noqa: E402
-from labkit.runs.readings import approximation, arm_table, arm_title, word_difference  # noqa: E402
+from labkit.runs.readings import approximation, arm_table, word_difference  # noqa: E402
 from labkit.runs.schema import RunError  # noqa: E402
 from labkit.runs.verdicts import margin_of, verdict_of  # noqa: E402
 
@@ -82,7 +82,7 @@ def arms(runs: list[Run], preset: str) -> str:
     lines = [f"## {PRESETS[preset]}", "", head, "|---|---|---|---|---|---|---|---|"]
     as_it_is, ce = Variant(preset, "untrained"), Variant(preset, "cross-entropy")
     for variant, rows in by_variant(frame):
-        cells = [arm_title(variant), str(len(rows)), *means(rows)]
+        cells = [variant.title, str(len(rows)), *means(rows)]
         cells += [compared(runs, variant, as_it_is), compared(runs, variant, ce), f"{rows['cpu_seconds'].mean():.1f}"]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
@@ -134,7 +134,7 @@ def options(runs: list[Run]) -> str:
     lines = ["## One option at a time", "", head, "|---|---|---|---|---|---|---|---|"]
     named = {run.id: run for run in chosen}
     for variant, rows in by_variant(frame):
-        cells = [arm_title(variant), str(len(rows)), f"{rows['TED'].mean():.0f}"]
+        cells = [variant.title, str(len(rows)), f"{rows['TED'].mean():.0f}"]
         for name in ("error", "gradient_norm", "learn_kept", "tune_kept"):
             values = [last(named[run_id], name) for run_id in rows["run_id"]]
             cells.append(f"{np.nanmean(values):.2f}")

@@ -40,15 +40,10 @@ def arm_table(runs: Iterable[Run], preset: str) -> pd.DataFrame:
             continue
         values = {metric: run.value(metric, "test") for metric in METRICS}
         reader = run.record.config.data.get("reader", "")
-        facts = (arm_title(run.variant), run.loss, run.seed, reader, run.summary.steps)
+        facts = (run.variant.title, run.loss, run.seed, reader, run.summary.steps)
         rows.append((*facts, *values.values(), run.summary.cpu_seconds, run.id, run.variant))
     frame = pd.DataFrame(rows, columns=COLUMNS)
     return frame.sort_values(["arm", "seed"], ignore_index=True)
-
-
-def arm_title(variant: Variant) -> str:
-    """An arm's name for people: a reader that is not tuned is no untrained network."""
-    return ", ".join(["As it is", *variant.phrases]) if variant.loss == "untrained" else variant.title
 
 
 def readings(run: Run) -> pd.DataFrame:

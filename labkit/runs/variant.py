@@ -17,7 +17,7 @@ from functools import cache, cached_property
 from typing import Any
 
 from labkit.base.titles import PHRASES, TITLES
-from labkit.runs.presets import default_options, kind_of, own_settings, preset_content, tuned_settings
+from labkit.runs.presets import WORDS, default_options, kind_of, own_settings, preset_content, tuned_settings
 from labkit.runs.record import FREE, OPTIMIZERS, SECTIONS
 
 LONGEST = 110  # letters of a name, so that a seed and a number fit behind it
@@ -97,6 +97,8 @@ class Variant:
     @property
     def loss_title(self) -> str:
         """The loss's name for people."""
+        if self.loss == "untrained" and kind_of(self.preset) == WORDS:
+            return "reader as it is"  # it was trained before
         own = OWN_LOSS.fullmatch(self.loss)
         return f"{own[2]} ({os.path.basename(own[1])})" if own else TITLES.get(self.loss, self.loss)
 

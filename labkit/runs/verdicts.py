@@ -12,7 +12,10 @@ import numpy as np
 HELD, CONTRADICTED, EQUAL, UNRESOLVED = "held", "contradicted", "equal", "not resolved"
 # from what speaks most against a claim to what speaks for it
 RESOLVED_LAST = (CONTRADICTED, UNRESOLVED, EQUAL, HELD)
-TEST_WORDS = {"words-tune": 2000}  # of presets that train readers; the total edit distance is a sum over them
+TEST_WORDS = {
+    "words-tune": 2000,
+    "scene-text": 2400,
+}  # of presets that train readers; the total edit distance is a sum over them
 WIDE_MARGINS = ("emoji",)  # presets of this family have few queries, and seeds differ more
 
 
