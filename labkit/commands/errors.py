@@ -30,7 +30,7 @@ EXTRAS = ("training", "icons", "codecs", "ocr", "pretrained", "ray", "mlflow", "
 def guarded(args: argparse.Namespace) -> int:
     """The exit code of a command; an error that the user can put right is told in one line."""
     try:
-        if args.command != "setup":  # which does with the standard library
+        if getattr(args, "command", "") != "setup":  # which does with the standard library
             check_address_space()
         code: int = args.run(args)
         return code
