@@ -4,7 +4,8 @@ Runs that are there already are skipped, so it can be stopped and started at wil
 `trials PRESET …` comes first: the random search of search.py. `tuned` writes the best trials as the presets' settings,
 and `gate` prints the table: nothing is recorded before every loss ends above raw pixels and the untrained network.
 What counts as equal, how many seeds there are and when more are added was written down before: PROTOCOL.md.
-`finishing` adds projections and sprites, and puts the runs that keep results only into a pack for each topic.
+`pack` puts the runs that keep results only into one file for each topic; `finishing` does so, and adds projections
+and sprites. Runs of a new recipe gather elsewhere (`--into data/runs/new`) until a topic is whole and takes its place.
 """
 
 from __future__ import annotations
@@ -223,7 +224,12 @@ def finishing() -> None:
         write_sprites(
             Dataset(name, torch.stack(list(images.values())), anonymous, ("",), tuple(images)), HERE / "sprites"
         )
-    for topic in sorted({run.path.parent for run in find_runs(HERE)}):
+    pack(HERE)
+
+
+def pack(folder: Path) -> None:
+    """Put the runs of every topic in a folder that keep results only into its pack."""
+    for topic in sorted({run.path.parent for run in find_runs(folder)}):
         print(f"{topic.name}: {len(pack_runs(topic, find_runs(topic)))} runs packed")
 
 
@@ -269,6 +275,9 @@ def make(args: argparse.Namespace) -> int:
         if topic == "finishing":
             finishing()
             continue
+        if topic == "pack":
+            pack(args.into)
+            continue
         jobs = list(TOPICS[topic]())
         if args.seeds:
             chosen = [replace(job, seeds=tuple(s for s in job.seeds if s in args.seeds)) for job in jobs]
@@ -286,7 +295,7 @@ def make(args: argparse.Namespace) -> int:
 
 def main() -> int:
     """Make what is asked for, all topics by default."""
-    known = ("trials", "tuned", "gate", *TOPICS, "finishing")
+    known = ("trials", "tuned", "gate", *TOPICS, "pack", "finishing")
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("topics", nargs="*", help=f"{', '.join(known)}; after trials: presets (default: all topics)")
     parser.add_argument("--rounds", type=int, default=search.TRIALS, help="trials a loss (default: all)")
