@@ -71,6 +71,7 @@ PHRASES = {
     "model.neck": "neck {}",
     "model.pool": "{} pooling",
     "data.reader": "from reader {}",
+    "data.surrogate": "Φ begun from {}",
     "generator": "random pairs: {}",
     "I_a": "I_a = {}",
     "I_b": "I_b = {}",

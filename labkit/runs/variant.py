@@ -215,4 +215,4 @@ def phrase(key: str, value: Any) -> str:
 
 def in_words(value: Any) -> str:
     """A value for people: 4 for 4.0."""
-    return f"{value:g}" if isinstance(value, float) else as_text(value)
+    return f"{value:g}" if isinstance(value, float) else as_text(value) or "nothing"
