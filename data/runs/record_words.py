@@ -35,9 +35,9 @@ SAME_TIME = {"words-tune": "205", "scene-text": "200"}
 KEPT = "embeddings"  # what was read of every test word, no checkpoints
 
 
-def arms(preset: str) -> Iterator[Job]:
+def arms(preset: str, seeds: tuple[int, ...] = SEEDS) -> Iterator[Job]:
     """The reader as it is, and every way of tuning it, seed by seed, so that a stopped recording is balanced."""
-    for seed in SEEDS:
+    for seed in seeds:
         yield Job(preset, "untrained", (seed,), {}, KEPT)  # the same for all seeds, so that each has its pair
         yield from (Job(preset, loss, (seed,), {}, KEPT) for loss in word_search.OWN)
         yield Job(preset, "cross-entropy", (seed,), {"train.steps": SAME_TIME[preset]}, KEPT)
