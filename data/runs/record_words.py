@@ -1,7 +1,7 @@
 """Makes the recorded runs of readers of words: `python data/runs/record_words.py [--seeds 0 1 …] TOPIC …`.
 
 Runs that are there already are skipped and unfinished ones go on, so it can be stopped and started at will; more seeds
-are added by the same command. First come a preset's trials (`words-tune`) and `tuned` (word_search.py), then the
+are added by the same command. First come a preset's trials (`words-tune-trials`) and `tuned` (word_search.py), then the
 topics. All runs are made in this process, one after the other: most take less than a minute, of which starting a
 process anew would be a good part.
 """
@@ -32,6 +32,7 @@ HOW = ["--device", "cpu", "--threads", "1"]
 # Cross-entropy for as many steps as take the CPU time of LS-ED's, which tunes the reader and the surrogate in turn; by
 # the CPU seconds of the first trials.
 SAME_TIME = {"words-tune": "205", "scene-text": "200"}
+TRIALS = {f"{preset}-trials": preset for preset in SAME_TIME}
 KEPT = "embeddings"  # what was read of every test word, no checkpoints
 
 
@@ -114,8 +115,8 @@ def make(args: argparse.Namespace) -> int:
             for preset in SAME_TIME:
                 word_search.write_tuned(preset)
             continue
-        if topic in SAME_TIME:
-            if code := run_trials(topic):
+        if topic in TRIALS:
+            if code := run_trials(TRIALS[topic]):
                 return code
             continue
         jobs = [job for job in TOPICS[topic]() if not args.seeds or job.seeds[0] in args.seeds]
@@ -129,7 +130,7 @@ def make(args: argparse.Namespace) -> int:
 def main() -> int:
     """Make what is asked for, all topics by default."""
     parser = argparse.ArgumentParser(description=__doc__)
-    known = (*SAME_TIME, "tuned", *TOPICS)
+    known = (*TRIALS, "tuned", *TOPICS)
     parser.add_argument("topics", nargs="*", choices=[*known, []], help="a preset's trials, tuned, or topics")
     parser.add_argument("--seeds", type=int, nargs="+", help="only these seeds (default: all)")
     parser.add_argument("--into", type=Path, default=HERE, help="folder for the topics' folders (default: here)")

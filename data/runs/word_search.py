@@ -108,7 +108,7 @@ def write_tuned(preset: str) -> None:
         return
     lines = [
         f"# The best of {TRIALS[preset]} trials for each way of tuning, on validation words; all are in",
-        f"# data/runs/word_trials.csv, made by `python data/runs/record_words.py {preset}`.",
+        f"# data/runs/word_trials.csv, made by `python data/runs/record_words.py {preset}-trials`.",
     ]
     for loss in OWN:
         if loss in best:

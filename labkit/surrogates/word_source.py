@@ -110,6 +110,8 @@ def seen(split: str, pool: int, validation: int, test: int) -> Part:
         clean = whole.take([row for row in rows if whole.words[row]])  # without letters and digits, nothing is read
         kinds = {kind: clean.take(range(place, len(clean), 3)).degraded(kind) for place, kind in enumerate(DEGRADED)}
         for kind, part in ({"clean": clean} | kinds).items():
+            if not len(part):
+                continue
             inputs.append(features(part))
             words += part.words
             ids += [f"{word_id}/{kind}" for word_id in part.ids]
