@@ -1,7 +1,7 @@
-"""The tuning of readers of words: every way of tuning gets the same few trials, judged on validation words.
+"""The tuning of readers of words: every way of tuning gets the same four trials, judged on validation words.
 
 A trial chooses the learning rate and the arm's own number at once. The first trial has what seemed sensible before any
-run was made; the others are the same random draws for all arms. A trial is as long as a run of the comparison,
+run was made; the others are the same three random draws for all arms. A trial is as long as a run of the comparison,
 has a seed that no result uses, and is judged by the total edit distance of validation words. All trials stay in
 word_trials.csv; the best is what the preset uses (labkit/surrogates/presets/tuned).
 """
@@ -20,8 +20,7 @@ from labkit.runs.schema import RunError
 from labkit.surrogates.word_config import load_word_config
 from labkit.training.queue import Job
 
-TRIALS = {"words-tune": 4, "scene-text": 2}
-MOST = max(TRIALS.values())
+TRIALS = 4
 HERE = Path(__file__).resolve().parent
 TABLE = HERE / "word_trials.csv"
 TUNED = HERE.parents[1] / "labkit" / "surrogates" / "presets" / "tuned"
@@ -45,7 +44,7 @@ OWN: dict[str, tuple[str, Span] | None] = {
 def draws() -> list[tuple[float, float]]:
     """Shares for the rate and the arm's own number, of the second trial and those after it; the same for all."""
     rng = random.Random(2026)  # noqa: S311 (settings that anybody may draw again)
-    return [(rng.random(), rng.random()) for _ in range(MOST - 1)]
+    return [(rng.random(), rng.random()) for _ in range(TRIALS - 1)]
 
 
 def trial(preset: str, loss: str, number: int) -> Job:
@@ -62,7 +61,7 @@ def trial(preset: str, loss: str, number: int) -> Job:
 
 def trials(preset: str) -> Iterator[tuple[str, int, Job]]:
     """The first trials of all arms, then the second of all, and so on."""
-    yield from ((loss, number, trial(preset, loss, number)) for number in range(TRIALS[preset]) for loss in OWN)
+    yield from ((loss, number, trial(preset, loss, number)) for number in range(TRIALS) for loss in OWN)
 
 
 def row_of(number: int, job: Job, run: Run) -> dict[str, str]:
@@ -107,7 +106,7 @@ def write_tuned(preset: str) -> None:
     if not best:
         return
     lines = [
-        f"# The best of {TRIALS[preset]} trials for each way of tuning, on validation words; all are in",
+        f"# The best of {TRIALS} trials for each way of tuning, on validation words; all are in",
         f"# data/runs/word_trials.csv, made by `python data/runs/record_words.py {preset}-trials`.",
     ]
     for loss in OWN:
