@@ -22,6 +22,7 @@ import word_search  # noqa: E402
 from labkit.__main__ import main as labkit_command  # noqa: E402
 from labkit.base import interrupts  # noqa: E402
 from labkit.commands.errors import guarded  # noqa: E402
+from labkit.runs.paper_claims import SAME_TIME  # noqa: E402
 from labkit.runs.read import read_run  # noqa: E402
 from labkit.runs.tracker import remove_folder  # noqa: E402
 from labkit.training.queue import Job, unfinished  # noqa: E402
@@ -29,9 +30,6 @@ from labkit.training.queue import Job, unfinished  # noqa: E402
 SEEDS = (0, 1, 2, 3, 4)
 FEW_SEEDS = (0, 1, 2)
 HOW = ["--device", "cpu", "--threads", "1"]
-# Cross-entropy for as many steps as take the CPU time of LS-ED's, which tunes the reader and the surrogate in turn; by
-# the CPU seconds of the first trials.
-SAME_TIME = {"words-tune": "205", "scene-text": "200"}
 TRIALS = {f"{preset}-trials": preset for preset in SAME_TIME}
 KEPT = "embeddings"  # what was read of every test word, no checkpoints
 
@@ -41,7 +39,7 @@ def arms(preset: str, seeds: tuple[int, ...] = SEEDS) -> Iterator[Job]:
     for seed in seeds:
         yield Job(preset, "untrained", (seed,), {}, KEPT)  # the same for all seeds, so that each has its pair
         yield from (Job(preset, loss, (seed,), {}, KEPT) for loss in word_search.OWN)
-        yield Job(preset, "cross-entropy", (seed,), {"train.steps": SAME_TIME[preset]}, KEPT)
+        yield Job(preset, "cross-entropy", (seed,), {"train.steps": str(SAME_TIME[preset])}, KEPT)
 
 
 def words() -> Iterator[Job]:
