@@ -1,4 +1,4 @@
-"""Writes data/runs/WORDS.md from the runs of readers of words: `python data/runs/report_words.py`."""
+"""Writes data/runs/WORDS.md from the runs of readers of words and from boxes.csv; no number is typed by hand."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ import pandas as pd  # noqa: E402
 from labkit.base.files import write_bytes  # noqa: E402
 from labkit.base.words import signed, with_mark  # noqa: E402
 from labkit.runs import Run, Variant, find_runs  # noqa: E402
-from labkit.runs.readings import approximation, arm_table, word_difference  # noqa: E402
+from labkit.runs.compare import t_interval  # noqa: E402
+from labkit.runs.readings import approximation, arm_table, readings, word_difference  # noqa: E402
 from labkit.runs.schema import RunError  # noqa: E402
 from labkit.runs.verdicts import margin_of, verdict_of  # noqa: E402
 
@@ -39,7 +40,7 @@ def main() -> int:
     runs = find_runs(HERE)
     parts = [INTRO, base(runs)]
     parts += [arms([run for run in runs if run.topic == topic], preset) for topic, preset in places()]
-    parts += [stages(runs), options(runs), quality(runs)]
+    parts += [kinds(runs), stages(runs), options(runs), quality(runs), boxes()]
     write_bytes(HERE / "WORDS.md", "\n".join(part.rstrip() + "\n" for part in parts if part).encode())
     return 0
 
@@ -97,6 +98,25 @@ def by_variant(frame: pd.DataFrame) -> list[tuple[Variant, pd.DataFrame]]:
 def means(rows: pd.DataFrame) -> list[str]:
     """Acc, NED and TED, means over seeds."""
     return [f"{100 * rows['Acc'].mean():.1f}", f"{100 * rows['NED'].mean():.2f}", f"{rows['TED'].mean():.0f}"]
+
+
+def kinds(runs: list[Run]) -> str:
+    """Accuracy on real words as they are, and on those that were made harder to read."""
+    found: dict[tuple[Variant, str], list[float]] = {}
+    for run in runs:
+        if run.topic == "scene-text" and run.has("samples.parquet"):
+            words = readings(run)
+            right = (words["distance"] == 0).groupby(words["id"].str.rpartition("/")[2]).mean()
+            for kind in right.index:
+                found.setdefault((run.variant, str(kind)), []).append(float(right[kind]))
+    if not found:
+        return ""
+    names = ("clean", "blur", "small", "jpeg")
+    lines = ["## Real words, clean and degraded: Acc", "", f"| arm | {' | '.join(names)} |", "|---|---|---|---|---|"]
+    for variant in dict.fromkeys(variant for variant, _ in found):
+        cells = [f"{100 * float(np.mean(found[variant, name])):.1f}" for name in names]
+        lines.append(f"| {variant.title} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
 
 
 def stages(runs: list[Run]) -> str:
@@ -168,6 +188,41 @@ def quality(runs: list[Run]) -> str:
             cells.append(f"{rows['gradient_norm'].mean():.2f}")
             lines.append(f"| {preset}, {kind} | {len(rows):,} | {r:.2f} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n" if len(lines) > 6 else ""
+
+
+def boxes() -> str:
+    """LS-IoU and what it is held against, from a base that often misses and from a trained one."""
+    if not (HERE / "boxes.csv").is_file():
+        return ""
+    frame = pd.read_csv(HERE / "boxes.csv")
+    lines = [
+        "## Rotated boxes: LS-IoU",
+        "",
+        "record_boxes.py: one box a picture, one answer, so recall = precision = F1, the share of boxes whose IoU is",
+        "above 0.5 or 0.7, in per cent. Missed: test boxes that the base does not meet at all, and their mean IoU after",
+        "tuning. Equal: within ±0.01 of mean IoU (t interval over seeds, against smooth-L1 for the same steps).",
+        "",
+        "| base | loss | seeds | rate | mean IoU | F1 .5 | F1 .7 | against smooth-L1 | missed: mean IoU | CPU s |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for (start, loss), rows in frame.groupby(["start", "loss"], sort=False):
+        proxy = frame[(frame["start"] == start) & (frame["loss"] == "smooth-L1")]
+        both = rows.merge(proxy, on="seed", suffixes=("", "_proxy"))
+        cells = [start, loss, str(len(rows)), f"{rows['rate'].iloc[0]:g}", f"{rows['mean_iou'].mean():.3f}"]
+        cells += [f"{100 * rows[name].mean():.1f}" for name in ("f1_50", "f1_70")]
+        cells.append(against_proxy(loss, (both["mean_iou"] - both["mean_iou_proxy"]).to_numpy()))
+        cells.append(f"{int(rows['missed'].iloc[0])}: {rows['mean_iou_of_missed'].mean():.3f}")
+        cells.append(f"{rows['cpu_seconds'].mean():.1f}")
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def against_proxy(loss: str, differences: np.ndarray) -> str:
+    """A difference in mean IoU to smooth-L1, with interval and verdict."""
+    if loss in ("smooth-L1", "as it is") or len(differences) < 2:
+        return ""
+    low, high = t_interval(differences)
+    return f"{differences.mean():+.3f} [{low:+.3f}, {high:+.3f}] {with_mark(verdict_of(low, high, 0.01))}"
 
 
 if __name__ == "__main__":
