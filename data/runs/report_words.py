@@ -199,7 +199,7 @@ def boxes() -> str:
         "## Rotated boxes: LS-IoU",
         "",
         "record_boxes.py: one box a picture, one answer, so recall = precision = F1, the share of boxes whose IoU is",
-        "above 0.5 or 0.7, in per cent. Missed: test boxes that the base does not meet at all, and their mean IoU after",
+        "above 0.5 or 0.7, in per cent. Missed: test boxes that the base does not meet, and their mean IoU after",
         "tuning. Equal: within ±0.01 of mean IoU (t interval over seeds, against smooth-L1 for the same steps).",
         "",
         "| base | loss | seeds | rate | mean IoU | F1 .5 | F1 .7 | against smooth-L1 | missed: mean IoU | CPU s |",
