@@ -14,6 +14,7 @@ PAGES = {
     "retrieval": ("Retrieval", ":material/image_search:"),
     "runs": ("Runs", ":material/table_rows:"),
     "compare": ("Compare runs", ":material/bar_chart:"),
+    "surrogates": ("Surrogates", ":material/text_fields:"),
     "playground": ("Playground", ":material/gesture:"),
     "losses": ("Losses", ":material/functions:"),
     "papers": ("Papers", ":material/article:"),
