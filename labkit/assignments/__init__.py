@@ -1,4 +1,4 @@
-"""The six assignments, one file each: their questions, answers, cases and the mistakes that students make."""
+"""The seven assignments, one file each: their questions, answers, cases and the mistakes that students make."""
 
 from functools import cache
 from importlib import import_module
@@ -12,6 +12,7 @@ NAMES = {
     "4_proxies": "proxies",
     "5_softmax": "softmax",
     "6_study": "study",
+    "7_surrogates": "surrogates",
 }
 
 

@@ -30,7 +30,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     """Which hand-ins of which assignment, and what each may use."""
     parser.add_argument("submissions", type=Path, help="the folder of hand-ins, or one notebook")
     parser.add_argument(
-        "--assignment", help="1_metrics … 6_study, or only its number or topic; a notebook knows its own"
+        "--assignment", help="1_metrics … 7_surrogates, or only its number or topic; a notebook knows its own"
     )
     parser.add_argument(
         "--question", default="", metavar="NAME", help="mark only this one anew, for all; the rest stays"
