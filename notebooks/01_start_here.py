@@ -148,7 +148,7 @@ explore_circle()
 # | [7. Many centres](07_many_centres.ipynb) | when one label holds several things |
 # | [8. Proxies](08_proxies.ipynb) | compare with learned representatives of classes: ProxyAnchor, SoftTriple, MPA |
 # | [9. SGSL](09_sgsl.ipynb) | a softmax with a term on the sphere |
-# | 10. Learned surrogates (to come) | a network that learns the metric: edit distance, rotated boxes |
+# | [10. Learned surrogates](10_learned_surrogates.ipynb) | a network that learns the metric: edit distance, rotated boxes |
 # | 11. Perceptual compression (to come) | train on what people see |
 # | [12. Reading a results table](12_reading_a_results_table.ipynb) | seeds, intervals, budgets; what a row can claim |
 #

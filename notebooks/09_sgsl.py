@@ -725,4 +725,4 @@ print(caught[0].message)
 #
 # In the dashboard (`make dashboard`): [the sphere, with its two angles in the address](http://127.0.0.1:8501/embeddings?run=fashion-mnist-3d_sgsl_label_smoothing%3D0.0_s0&view=During+training).
 #
-# Next: [12. Reading a results table](12_reading_a_results_table.ipynb).
+# Next: [10. Learned surrogates](10_learned_surrogates.ipynb).

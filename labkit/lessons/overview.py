@@ -13,7 +13,15 @@ from labkit.runs.read import find_runs
 
 BEGIN, END = "<!-- table of lessons: made by `make notebooks` -->", "<!-- end of the table -->"
 # figures of the papers that a lesson draws anew; tables are found in its code
-FIGURES = {4: "slides' Fig. 1", 5: "", 6: "PNP Figs 1, 3, 5", 7: "PNP Fig. 6", 8: "MPA Fig. 1", 9: "SGSL Fig. 3"}
+FIGURES = {
+    4: "slides' Fig. 1",
+    5: "",
+    6: "PNP Figs 1, 3, 5",
+    7: "PNP Fig. 6",
+    8: "MPA Fig. 1",
+    9: "SGSL Fig. 3",
+    10: "slides' quality of approximation",
+}
 HEAD = (
     "| lesson | minutes | kB | explorers | exercises | wrong answers named | paper's figures, tables | claims, here |\n"
     "|---|---|---|---|---|---|---|---|"

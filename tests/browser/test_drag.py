@@ -240,3 +240,17 @@ def test_the_film_of_a_surrogate_is_dragged_and_played(explored):
     page.get_by_text("λ = 0:").wait_for()
     page.get_by_role("button", name="Play").click()
     page.get_by_text(f"Step {film.steps[last]}, λ = 0:").wait_for()
+
+
+@pytest.mark.browser
+def test_the_base_is_dragged_and_its_arms_are_shown(show):
+    arms = [{"name": "LS-ED", "control": False, "gain": 12.0, "low": 3.0, "high": 21.0}]
+    late = [{"name": "LS-ED", "control": False, "gain": 2.0, "low": -3.0, "high": 7.0}]
+    bases = [{"name": "15 %", "arms": arms, "said": "early"}, {"name": "100 %", "arms": late, "said": "late"}]
+    values = {"kind": "gain", "bases": bases, "unit": "edits", "curve": "LS-ED", "digits": 1, "start": 1}
+    page = show(book_html(DRAG, [values], [{}]))
+    page.get_by_text("late", exact=True).wait_for()
+    assert page.get_by_text("+2.0").count() == 2  # in the curve and in the row
+    page.locator('[data-handle="base"]').press("ArrowLeft")
+    page.get_by_text("early", exact=True).wait_for()
+    assert page.get_by_text("+12.0").count() == 2

@@ -14,6 +14,7 @@ from labkit.lessons.question import Choice, Curve, Number
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 VALUES = {"better": "A <b>", "worse": "B", "points": 1.5, "wrong": 30.0, "share": 12.0}
+VALUES |= {"error_with": 0.9, "error_without": 0.7, "norm_with": 2.0, "norm_without": 7.0}
 
 
 def secret_of(content):

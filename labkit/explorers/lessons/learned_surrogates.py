@@ -1,7 +1,9 @@
-"""Lesson 10: letters that are typed and dragged, a surrogate that learns, boxes that leave each other."""
+"""Lesson 10: letters that are typed and dragged, a surrogate that learns, boxes that leave each other, and what tuning
+gains over how converged the base is."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,9 @@ from numpy.typing import NDArray
 from labkit.explorers.drag import show_drag
 from labkit.explorers.layers import packed_layers
 from labkit.explorers.packing import joined
+from labkit.figures.arms import over_bases, share_of_training, unit_of
 from labkit.figures.lessons.learned_surrogates import TARGET, leaving, one_slot, predicted
+from labkit.runs.gains import Gain
 from labkit.surrogates.pocket import SLOTS, box_surrogate, learning, word_surrogate
 
 WORDS = {"read": "hause", "truth": "house"}
@@ -71,3 +75,40 @@ def explore_boxes() -> None:
     show_drag(
         values, lambda: [leaving("value"), leaving("slope")], ["value", "slope along the way"], alt, beneath, data
     )
+
+
+def gain_values(gains: Sequence[Gain]) -> dict[str, Any]:
+    """What the page gets: of every base its arms with their intervals, the least trained base first."""
+    metric = gains[0].difference.metric
+    scale, unit = unit_of(metric)
+    bases = []
+    for reader in sorted({gain.reader for gain in gains}, key=share_of_training):
+        own = [gain for gain in gains if gain.reader == reader]
+        rows = []
+        for gain in own:
+            low, high = np.nan_to_num(gain.interval, nan=gain.mean).tolist()
+            ends = {"gain": scale * gain.mean, "low": scale * low, "high": scale * high}
+            rows.append({"name": gain.title, "control": gain.is_control, **ends})
+        share = share_of_training(reader)
+        seeds = sorted({len(gain.difference.seeds) for gain in own})
+        said = (
+            f"Base after {share} % of its training: {metric} {scale * own[0].base:,.4g}. Arms with "
+            f"{' or '.join(map(str, seeds))} seeds; discs use a learned surrogate, squares are controls."
+        )
+        bases.append({"name": f"{share} %", "arms": rows, "said": said})
+    learned = [gain.title for gain in gains if gain.variant.loss == "ls-ed" and "," not in gain.title]
+    curve = learned[0] if learned else gains[0].title
+    return {"kind": "gain", "bases": bases, "unit": unit, "curve": curve, "digits": 1, "start": len(bases) - 1}
+
+
+def explore_gain(gains: Sequence[Gain]) -> None:
+    """Drag how converged the base is; the still picture: LS-ED and cross-entropy over the bases."""
+    if not gains:
+        print("No recorded run of a tuned reader is here yet: `make runs` makes them.")
+        return
+    alt = (
+        "What LS-ED gains over its base, for bases that were stopped earlier or later, with 95 % intervals. Drag the "
+        "disc along the axis (or move it with the arrow keys): beneath are all arms that were tuned from that base."
+    )
+    still = [over_bases(gains, ("ls-ed", "cross-entropy"))]
+    show_drag(gain_values(gains), lambda: still, ["gain over the training of the base"], alt)

@@ -3,6 +3,7 @@
 from labkit.lessons.exercise import Exercise
 from labkit.lessons.exercises import (
     design_a_loss,
+    learned_surrogates,
     many_centres,
     metrics_that_disagree,
     proxies,
@@ -24,6 +25,7 @@ LESSONS = (  # in reading order
     many_centres,
     proxies,
     sgsl,
+    learned_surrogates,
     reading_a_results_table,
 )
 EXERCISES: dict[str, Exercise] = {exercise.name: exercise for lesson in LESSONS for exercise in lesson.EXERCISES}

@@ -2,6 +2,7 @@
 
 from labkit.lessons.predictions import (
     design_a_loss,
+    learned_surrogates,
     many_centres,
     metrics_that_disagree,
     proxies,
@@ -24,6 +25,7 @@ LESSONS = (
     many_centres,
     proxies,
     sgsl,
+    learned_surrogates,
     reading_a_results_table,
 )
 QUESTIONS: dict[str, Question] = {name: asked for lesson in LESSONS for name, asked in lesson.QUESTIONS.items()}
