@@ -148,7 +148,7 @@ def show_cards(table: pd.DataFrame, run: Run) -> None:
     worse = int((table["distance_after"] > table["distance_before"]).sum())
     st.caption(
         f"Showing {min(SHOWN, len(some))} of {len(some):,} ({len(table):,} test words; {better:,} mended, "
-        f"{worse:,} spoilt). Underlined: a wrong letter; struck out: one too many; ‸: one is missing."
+        f"{worse:,} spoilt). Underlined: a wrong letter; struck out: one too many; □: one is missing."
     )
     part = some.iloc[(number - 1) * SHOWN : number * SHOWN]
     distortion = float(run.record.config.data.get("distortion", 1.0))
@@ -202,7 +202,7 @@ def show_approximation(runs: list[Run], preset: str) -> None:
     if not learned:
         st.info("No run of this base has kept how near its surrogate comes to the edit distance.")
         return
-    titles = run_titles(learned)
+    titles = run_titles(sorted(learned, key=lambda run: (run.loss != "ls-ed", run.id)))
     chosen = one_of("Surrogate of", titles, next(iter(titles)), "surrogate")
     try:
         pairs = approximation(next(run for run in learned if run.id == chosen))

@@ -119,9 +119,7 @@ def approximation_figure(pairs: pd.DataFrame) -> go.Figure:
         whole = np.unique(exact)
         means = [float(estimate[exact == e].mean()) for e in whole]
         line = {"line": style.line(number), "marker": style.marker(number)}
-        traces.append(
-            go.Scatter(x=whole, y=means, mode="lines+markers", name=f"their mean ({name.split()[0]})", **line)
-        )
+        traces.append(go.Scatter(x=whole, y=means, mode="lines+markers", name=f"mean ({kind})", **line))
     end = float(pairs["exact"].max()) if len(pairs) else 1.0
     traces.append(go.Scatter(x=[0, end], y=[0, end], mode="lines", name="ê = e", line=style.line(6, dash="dot")))
     fig = style.figure(*traces, x="e, true edit distance", y="ê, the surrogate", height=440)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from labkit.base.words import RIGHT, WRONG
 from labkit.figures import style
 
-MISSING = "‸"  # stands where a letter was left out
+MISSING = "□"  # stands where a letter was left out
 STYLES = {
     "replace": f"color:{style.BAD};font-weight:700;text-decoration:underline wavy",
     "delete": f"color:{style.BAD};font-weight:700;text-decoration:line-through",
@@ -32,7 +32,7 @@ class Reading:
 
 
 def marked(read: str, word: str) -> str:
-    """What was read, as HTML: a wrong letter underlined, one too many struck out, a missing one as a caret."""
+    """What was read, as HTML: a wrong letter underlined, one too many struck out, a missing one as an empty box."""
     from rapidfuzz.distance import Levenshtein
 
     parts = []
