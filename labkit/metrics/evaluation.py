@@ -1,6 +1,7 @@
 """All retrieval and cluster metrics of a set of embeddings, in one call."""
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 
 import torch
 import torch.distributed as dist
@@ -55,6 +56,8 @@ def per_query_metrics(
         raise ValueError("distributed=True needs an initialised torch.distributed process group")
     wider = torch.promote_types(queries.dtype, others.dtype)  # narrower, a gallery may overflow
     queries, others, other_y = queries.to(wider), others.to(queries.device, wider), other_y.to(queries.device)
+    if engine == "numba" and find_spec("numba") is None:
+        raise ValueError('engine: numba is not installed; use "auto" or "torch", or pip install numba')
     if engine == "numba" and queries.device.type != "cpu":
         raise ValueError(f'engine: "numba" counts on the CPU, the embeddings are on {queries.device.type}; use "auto"')
     job = Retrieval(
@@ -115,8 +118,8 @@ def evaluate(
     (mean over random orders, in closed form; without "/hits"). Ranks are exact for the similarities as computed: a
     matrix product may round equal dot products differently, so copies of an item can come out next to, not level with,
     each other. engine: "numba" or "torch" counter, same numbers; memory_mb bounds the working memory beside one copy of
-    the embeddings, tile how many rows are compared at a time; distributed: share the work over the torch.distributed
-    group ("expected" ties are not shared).
+    the embeddings and the class means (C, D) in float64, tile how many rows are compared at a time; distributed: share
+    the work over the torch.distributed group ("expected" ties are not shared).
     """
     sides = as_sides(embeddings, labels, gallery, gallery_labels)
     rows, y = sides[:2]

@@ -3,12 +3,14 @@
 Two ways round the same tally. Where every item is a query (`triangle`): items sorted by class, tiles cut on class
 borders, so that all positives lie in diagonal tiles; only the upper triangle is computed and each tile serves its
 rows and its columns. Where queries and gallery differ, or classes are large (`blocks`): one block of query rows at a
-time against the whole gallery.
+time against the whole gallery. There, queries with many positives are ranked by sorting their row: nothing is left to
+save by counting.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from math import isqrt
 from typing import TypeVar
 
 import torch
@@ -19,6 +21,12 @@ from labkit.base.tensors import unit_rows
 from labkit.metrics.counter import Tally, count_rows
 
 TILE = 1024  # items compared at a time, in rows and in columns
+# Bytes that are held at a time, measured (benchmarks/evaluation_memory.py); similarities are float32
+PAIR = 40  # for a (query, positive) pair: thresholds, owners and counts
+RANK = 220  # for a rank while metrics are made of it: float64 columns
+ENTRY = {"numba": 10, "torch": 120}  # for a similarity: the engine's own copies; torch's indices are int64
+SORTED = 60  # for a similarity in a row that is sorted
+MANY = {"numba": 1 / 2, "torch": 1 / 8}  # of the gallery positives: from there on sorting is as fast as counting
 T = TypeVar("T")
 
 
@@ -56,14 +64,19 @@ def positive_ranks(job: Retrieval) -> Iterator[RankBlock]:
     positives = torch.where(known, members[found] - int(job.same), torch.zeros_like(found))
     order = torch.argsort(positives * (len(classes) + 1) + found, stable=True)
     skipped = int((positives == 0).sum())
-    pairs_bytes = int(positives.sum()) * 32
-    if job.same and int(members.max()) <= job.tile and pairs_bytes <= job.memory // 2:
-        return triangle(job, order, positives[order], found[order])
+    width = min(job.tile, isqrt(job.memory // 2 // entry_bytes(job)))
+    if job.same and int(members.max()) <= width and int(positives.sum()) * PAIR <= job.memory // 2:
+        return triangle(job, order, positives[order], found[order], width)
     return blocks(job, order[skipped:], positives, gallery_class, found)
 
 
-def triangle(job: Retrieval, order: Tensor, positives: Tensor, class_of: Tensor) -> Iterator[RankBlock]:
-    """Self-retrieval over the upper triangle of tiles."""
+def entry_bytes(job: Retrieval) -> int:
+    """What a similarity takes while it is counted."""
+    return ENTRY[job.engine] * job.gallery.element_size() // 4
+
+
+def triangle(job: Retrieval, order: Tensor, positives: Tensor, class_of: Tensor, width: int) -> Iterator[RankBlock]:
+    """Self-retrieval over the upper triangle of tiles of at most `width` rows."""
 
     def mine(step: int) -> bool:
         return not job.sharded or step % dist.get_world_size() == dist.get_rank()
@@ -71,7 +84,7 @@ def triangle(job: Retrieval, order: Tensor, positives: Tensor, class_of: Tensor)
     e = job.queries[order]
     normalize_(e)
     tally = Tally.empty(positives, e.dtype)
-    tiles = list(pairwise(class_tiles(class_of, job.tile)))
+    tiles = list(pairwise(class_tiles(class_of, width)))
     widest = max(b - a for a, b in tiles)
     # reused throughout: fresh pages would cost as much as the work on them
     buffer, flipped = e.new_empty(widest, widest), e.new_empty(widest, widest)
@@ -102,8 +115,10 @@ def triangle(job: Retrieval, order: Tensor, positives: Tensor, class_of: Tensor)
         dist.all_reduce(tally.passed)
         dist.all_reduce(tally.level)
     for lo, hi, count in runs(positives, 0, len(order)):
-        if count > 0:
-            yield RankBlock(order[lo:hi], tally.ranks(lo, hi - lo, count))
+        step = max(1, job.memory // 2 // (RANK * max(count, 1)))
+        for a in range(lo, hi, step) if count > 0 else ():
+            b = min(a + step, hi)
+            yield RankBlock(order[a:b], tally.ranks(a, b - a, count))
 
 
 def blocks(
@@ -116,8 +131,8 @@ def blocks(
     gallery = unit_rows(job.gallery)
     steps = []
     for lo, hi, count in runs(positives[order], 0, len(order)):
-        entry_bytes = 2 * job.gallery.element_size() + (64 if job.engine == "torch" else 0)  # its indices are int64
-        row_bytes = entry_bytes * len(job.gallery) + 64 * count
+        entry = SORTED if by_sorting(job, count) else entry_bytes(job)
+        row_bytes = entry * len(job.gallery) + (PAIR + RANK) * count
         step = max(1, min(job.tile, job.memory // row_bytes))
         steps += [(a, min(a + step, hi), count) for a in range(lo, hi, step)]
 
@@ -126,6 +141,8 @@ def blocks(
         rows = unit_rows(job.queries[query]) @ gallery.T
         size = count + int(job.same)
         inside = by_class[class_start[class_of[query]][:, None] + torch.arange(size, device=order.device)]
+        if by_sorting(job, count):
+            return ranks_by_sorting(rows, inside, query if job.same else None)
         others = inside[inside != query[:, None]].view(hi - lo, count) if job.same else inside
         tally = Tally.empty(torch.full_like(query, count), rows.dtype)
         tally.set_thresholds(0, rows.gather(1, others), others)
@@ -143,6 +160,24 @@ def blocks(
                 block = block.to(order.device)
                 dist.broadcast(block, src=process)
             yield RankBlock(order[lo:hi], block)
+
+
+def by_sorting(job: Retrieval, count: int) -> bool:
+    """Whether queries with so many positives are ranked by sorting: counting, each entry would be searched anyway."""
+    return not job.pessimistic and count >= MANY[job.engine] * len(job.gallery)
+
+
+def ranks_by_sorting(rows: Tensor, inside: Tensor, query: Tensor | None) -> Tensor:
+    """Ranks, ascending (Q, P), from similarities (Q, N) and the columns of each row's class, the query's own included.
+
+    A stable sort keeps equal similarities in their order, as the counters do.
+    """
+    own = torch.zeros_like(rows, dtype=torch.bool).scatter_(1, inside, True)
+    if query is not None:
+        rows.scatter_(1, query[:, None], -torch.inf)  # last: it changes no other rank
+        own.scatter_(1, query[:, None], False)
+    order = rows.argsort(dim=1, descending=True, stable=True)
+    return torch.nonzero(own.gather(1, order))[:, 1].view(len(rows), -1) + 1
 
 
 def normalize_(x: Tensor) -> None:

@@ -54,7 +54,8 @@ def test_names_and_titles_are_unique():
 
 
 def test_every_module_has_a_card():
-    modules = {value for name in losses.__all__ if inspect.isclass(value := getattr(losses, name))} - {Card}
+    modules = {value for name in losses.__all__ if inspect.isclass(value := getattr(losses, name))}
+    modules -= {Card, losses.CrossBatchMemory}  # a frame around a loss
     on_cards = {getattr(card.factory, "func", card.factory) for card in CATALOG.values()}
     assert modules == on_cards
     assert sorted(losses.__all__) == sorted(set(losses.__all__))

@@ -3,6 +3,7 @@
 import itertools
 import math
 import statistics
+import sys
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import torch.multiprocessing
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.evaluation_memory import taken
 from labkit import metrics
 from labkit.base.tensors import unit_rows
 from labkit.metrics import ranks as ranks_module
@@ -724,3 +726,29 @@ def test_a_gallery_in_a_wider_dtype_keeps_its_range():
     expected = metrics.evaluate(queries, labels, gallery=gallery, gallery_labels=labels)
     huge = metrics.evaluate(queries, labels, gallery=gallery.double() * 1e300, gallery_labels=labels)
     assert huge == pytest.approx(expected)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize(
+    ("case", "n", "memory_mb", "engine"),
+    [("large", 1550, 32, "numba"), ("small", 6000, 8, "numba"), ("few", 1500, 16, "torch")],
+)
+def test_memory_stays_below_what_was_asked_for(case, n, memory_mb, engine):
+    """The highest memory of a process; 4 MB for what Python and torch keep besides."""
+    assert taken(case, n, memory_mb, engine) < memory_mb + 4
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("classes", [1, 2, 3])
+def test_sorted_rows_have_the_ranks_that_are_counted(engine, classes, monkeypatch):
+    """Many positives: sorting gives the same integers as counting, with ties, against oneself and a gallery."""
+    generator = torch.Generator().manual_seed(classes)
+    rows = torch.randint(-2, 3, (60, 3), generator=generator).float() + 0.5  # many equal similarities
+    labels, memory = torch.arange(60) % classes, 2**20
+    found = []
+    for many in (0.0, 2.0):
+        monkeypatch.setattr(ranks_module, "MANY", dict.fromkeys(ENGINES, many))
+        own = ranks_of(rows, labels, False, engine, memory, tile=8)
+        against = ranks_of(rows[:20], labels[:20], False, engine, memory, 8, rows[20:], labels[20:])
+        found.append((own, against))
+    assert found[0] == found[1]

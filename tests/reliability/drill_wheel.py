@@ -44,8 +44,8 @@ assert not app.exception, app.exception
 TRAIN = "train toy --set train.steps=20"
 # a command line and words that its output must hold; the exit code is 0 unless labkit says what to install
 BASE = [
-    ("--help", 'pip install "labkit[training]"'),
-    ("losses", "fastap"),
+    ("--help", "list the losses"),
+    ("losses", "fast-ap"),
     ("losses pnp-dq", "Rethinking"),
     (TRAIN, 'pip install "labkit[training]"'),
     ("sweep toy --losses pnp-dq", 'pip install "labkit[training]"'),
@@ -62,7 +62,7 @@ TRAINING = [
     ("dashboard", 'pip install "labkit[dashboard]"'),
     ("lab", 'pip install "labkit[notebooks]"'),
     ("book", 'pip install "labkit[notebooks]"'),
-    ("course init course", 'pip install "labkit[notebooks]"'),
+    ("course init course", 'pip install "labkit[course]"'),
 ]
 ALL = [
     (TRAIN, "R@1"),
