@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from labkit.base.errors import LabkitError
+from labkit.base.words import did_you_mean
 
 if TYPE_CHECKING:
     from labkit.surrogates.cards import ArmCard
@@ -35,7 +36,8 @@ def show_losses(args: argparse.Namespace) -> int:
     if args.name in BY_NAME:
         return show_way(BY_NAME[args.name], errata())
     if args.name not in CATALOG:
-        raise LabkitError(f"no loss {args.name!r}; `python -m labkit losses` lists them")
+        meant = did_you_mean(args.name, CATALOG)
+        raise LabkitError(f"no loss {args.name!r}{meant or '; `python -m labkit losses` lists them'}")
     card = CATALOG[args.name]
     print(f"{card.title}\n\n  {card.latex}\n\n{card.paper}, {card.equation}")
     known = errata()

@@ -125,3 +125,11 @@ def test_center_and_ring_have_the_parts_of_their_softmax():
         value, parts = module(e, labels, return_parts=True)
         assert value == module(e, labels)
         assert parts.cosine.shape == (12, 4)
+
+
+def test_a_mistyped_loss_is_told_with_the_closest():
+    with pytest.raises(KeyError, match=r"no loss 'fstap'; did you mean fast-ap\?"):
+        CATALOG["fstap"]
+    assert CATALOG.get("fstap") is None
+    with pytest.raises(TypeError, match="foo: no option of FastAP"):
+        losses.FastAP(foo=3)
