@@ -532,6 +532,6 @@ for alpha in (1.0, 4.0, 16.0):
 # - Roth et al., *Revisiting training strategies and generalization performance in deep metric learning*, ICML 2020: why
 #   the tables report distances within and between classes.
 #
-# In the dashboard (`make dashboard`): [the designer, and these curves](http://127.0.0.1:8501/losses?loss=PNP-Dq).
+# In the dashboard (`make dashboard`): [the designer, and these curves](http://127.0.0.1:8501/losses?loss=PNP-D_q).
 #
 # Next: [7. Many centres](07_many_centres.ipynb).

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from importlib import import_module
+from typing import Literal
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
+
+from dashboard.parts.access import may_change
 
 PAGES = {
     "home": ("Home", ":material/home:"),
@@ -27,7 +31,8 @@ SHARED = ("preset", "loss", "find", "view")  # inputs of several pages: what is 
 def place(name: str) -> StreamlitPage:
     """One page, for the menu and for links to it."""
     title, icon = PAGES[name]
-    return st.Page(drawing(name), title=title, icon=icon, url_path=name, default=name == "home")
+    seen: Literal["visible", "hidden"] = "visible" if name != "train" or may_change() else "hidden"  # it says why
+    return st.Page(drawing(name), title=title, icon=icon, url_path=name, default=name == "home", visibility=seen)
 
 
 def drawing(name: str) -> Callable[[], None]:
@@ -38,6 +43,10 @@ def drawing(name: str) -> Callable[[], None]:
             for key in SHARED:
                 st.session_state.pop(key, None)
         st.session_state["page"] = name
-        import_module(f"dashboard.pages.{name}").page()
+        module = f"dashboard.pages.{name}"
+        if module not in sys.modules:
+            with st.spinner("Loading the page …"):
+                import_module(module)
+        import_module(module).page()
 
     return draw

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from dashboard.parts.menus import one_of
 from dashboard.parts.playgrounds import playground
 from dashboard.parts.text import as_text
 from labkit.data.papers import PAPERS, errata
@@ -20,15 +21,10 @@ FAMILIES = {
 def page() -> None:
     """One loss with its playground, then all cards to search."""
     st.title("Losses")
+    accept_old_addresses()
     left, right = st.columns([1, 2], vertical_alignment="bottom")
-    name = left.selectbox(
-        "Loss to play with",
-        list(CATALOG),
-        list(CATALOG).index("pnp-dq"),
-        key="loss",
-        bind="query-params",
-        format_func=lambda name: CATALOG[name].title,
-    )
+    with left:
+        name = one_of("Loss to play with", {each: card.title for each, card in CATALOG.items()}, "pnp-dq", "loss")
     right.caption(FAMILIES[CATALOG[name].family])
     st.latex(CATALOG[name].latex)
     left, right = side_by_side("card", [3, 2], 330, gap="large")
@@ -42,6 +38,13 @@ def page() -> None:
     st.markdown("**Sources**")
     for paper in PAPERS.values():
         st.markdown(f"- {paper.citation}")
+
+
+def accept_old_addresses() -> None:
+    """Addresses once said PNP-Dq or RS@k for the loss that is pnp-dq or recall-at-k."""
+    meant = {title: card.name for card in CATALOG.values() for title in (card.title, card.title.replace("_", ""))}
+    if (said := st.query_params.get("loss")) in meant:
+        st.query_params["loss"] = meant[said]
 
 
 def show_all() -> None:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dashboard.pages import place
 from dashboard.parts.links import run_links
-from dashboard.parts.menus import run_titles, some_of
+from dashboard.parts.menus import one_of, run_titles, some_of
 from dashboard.parts.runs import finished_runs, say_if_unknown
 from dashboard.parts.text import as_text
 from labkit.base.words import RIGHT, WRONG
@@ -151,7 +151,9 @@ def choose_query(tables: dict[str, pd.DataFrame], name: str) -> tuple[str, pd.Da
         some = some.sort_values("AP", ascending=ascending, kind="stable")
     ids = list(some["id"])
     left, back, forth, chance = st.columns([4, 1, 1, 1], vertical_alignment="bottom")
-    chosen = left.selectbox(f"Query: {len(ids):,} of {len(table):,}", ids, key="query", bind="query-params")
+    called = {name: f"{kind}, {name}" for name, kind in zip(ids, some["class"])}
+    with left:
+        chosen = one_of(f"Query: {len(ids):,} of {len(table):,}", called, ids[0], "query")
     place = ids.index(chosen)
     before, after = (ids[place - 1] if place else None), (ids[place + 1] if place + 1 < len(ids) else None)
     back.button("Previous", on_click=go_to, args=(before,), disabled=before is None, width="stretch")

@@ -164,7 +164,9 @@ def edit_notes(ticked: list[Run], notes: dict[str, Notes]) -> None:
         note = alone.note
         if len(ticked) == 1:
             note = right.text_area("Note", note, max_chars=LONGEST_NOTE, height=80, key=f"note of {place_key}")
-        if not left.form_submit_button("Keep", icon=":material/save:"):
+        if not right.form_submit_button(
+            "Keep", icon=":material/save:"
+        ):  # not beneath the tags, whose list would cover it
             return
     try:
         for run in ticked:

@@ -11,6 +11,7 @@ import streamlit as st
 
 from dashboard.pages import place
 from dashboard.parts.access import may_change
+from dashboard.parts.menus import one_of
 from dashboard.parts.runs import own_root
 from dashboard.parts.text import as_text
 from dashboard.parts.watch import watch
@@ -142,8 +143,9 @@ def choose() -> tuple[str, str, str, str]:
         "Data set and setting (preset)", presets, presets.index("toy"), key="preset", bind="query-params"
     )
     losses = [*ARMS] if kind_of(preset) == WORDS else [*CATALOG, *BASELINES, OWN_LOSS]
-    own = losses.index(load_any(preset).loss)
-    loss = middle.selectbox("Loss", losses, own, key="loss", bind="query-params")
+    titles = {name: TITLES.get(name, name) for name in losses} | {OWN_LOSS: "my own, FILE.py:NAME"}
+    with middle:
+        loss = one_of("Loss", {name: titles[name] for name in losses}, load_any(preset).loss, "loss")
     seeds = right.text_input(
         "Seeds", "0", key="seeds", bind="query-params", help="one run for each; results need three"
     )

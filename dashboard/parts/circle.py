@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -22,8 +22,10 @@ TAUS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5]
 def draw(fig: go.Figure, key: str, alt: str) -> None:
     """A figure with its words, made for half a page: the title at the very top, the legend beneath."""
     axis = fig.layout.xaxis.visible is not False
+    named = sum(trace.showlegend is not False and bool(trace.name) for trace in fig.data)
+    rows = -(-named // 2)  # in the narrowest window; else they would lie on the axis
     fig.update_layout(
-        margin={"t": 56 if fig.layout.title.text else 20, "b": 100 if axis else 50},
+        margin={"t": 56 if fig.layout.title.text else 20, "b": (65 if axis else 20) + 22 * rows},
         title={"y": 1, "yanchor": "top", "pad": {"t": 14}},
         legend={"orientation": "h", "x": 0, "xanchor": "left", "yref": "container", "y": 0, "yanchor": "bottom"},
     )
@@ -61,11 +63,15 @@ def on_circle(card: Card, option: str) -> None:
     st.caption("An arrow shows −∂L/∂x, a step of gradient descent. The longest has always the same length.")
 
 
-def own_options(card: Card, shown: str) -> dict[str, float]:
-    """A slider for each number among the loss's options, round its default; those that were changed."""
+def own_options(card: Card, shown: str, usual: Mapping[str, float] | None = None) -> dict[str, float]:
+    """A slider for each number among the loss's options, round its default; those that were changed.
+
+    shown: the option that has a slider already; usual: values that stand in for defaults in a figure.
+    """
+    defaults = {name: value for name, (value, _) in card.defaults.items()} | dict(usual or {})
     numbers = {
         name: value
-        for name, (value, _) in card.defaults.items()
+        for name, value in defaults.items()
         if isinstance(value, int | float) and not isinstance(value, bool) and name != shown
     }
     found = {}

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard.parts.circle import TAUS, draw, on_circle, pick
+from dashboard.parts.circle import TAUS, draw, on_circle, own_options, pick
 from dashboard.parts.layout import show_tabs
 from dashboard.parts.text import as_text
 from labkit.explorers.formula import ALLOWED
 from labkit.explorers.lessons.design_a_loss import PRESETS, SEEDS, curve, embedding, made, trained
 from labkit.figures.lessons.design_a_loss import ap_against_pnp, gradient_assignment
-from labkit.figures.lessons.proxies import ONE_PROXY, gradient_arrows
+from labkit.figures.lessons.proxies import LOSSES, ONE_PROXY, gradient_arrows
 from labkit.figures.lessons.recall_at_k import GALLERY, moved_gallery
 from labkit.figures.lessons.sgsl import GAMMAS, OTHERS, gate, shares, soft_maximum
 from labkit.figures.lessons.smoothing_a_rank import smoothed_cutoff, smoothed_step, smoothed_step_slope
@@ -160,9 +160,17 @@ def proxies(card: Card) -> None:
         disabled=card.title in ONE_PROXY,
         help="ProxyNCA and ProxyAnchor have one.",
     )
+    chosen = own_options(card, "centers", LOSSES[card.title].keywords)
     alt = f"{card.title}: samples and proxies of three classes with their gradients as arrows, x at {angle} degrees."
-    draw(gradient_arrows(angle, card.title, centers), "arrows", alt)
-    st.caption("Scale 8 and no regulariser: with the papers' 16 to 32 all but one weight would vanish in a plane.")
+    try:
+        fig = gradient_arrows(angle, card.title, centers, **chosen)
+    except ValueError as error:
+        st.error(as_text(str(error)), icon=":material/error:")
+        return
+    draw(fig, "arrows", alt)
+    st.caption(
+        "It begins with scale 8 and no regulariser: with the papers' 16 to 32 all weights but one vanish in a plane."
+    )
 
 
 @st.fragment

@@ -101,7 +101,9 @@ def columns_of(runs: list[Run], columns: list[str], notes: Mapping[str, Notes]) 
     """The table, with a link to every page that shows the run."""
     table = {name: [value(run, name, notes) for run in runs] for name in columns}
     links = known_links()
-    return table | {LABELS[page]: [links(page, run) for run in runs] for page in LABELS}
+    ways = {LABELS[page]: [links(page, run) for run in runs] for page in LABELS}
+    name = {"name": table.pop("name")} if "name" in table else {}
+    return name | ways | table  # beside the name, where a narrow window shows them, too
 
 
 @st.cache_resource(ttl=20, show_spinner=False)
@@ -122,7 +124,7 @@ def looks(columns: list[str]) -> dict[str, Any]:
     """How columns are shown."""
     config: dict[str, Any] = {
         LABELS[page]: st.column_config.LinkColumn(
-            LABELS[page], width=70, display_text=f":material/{icon}:", help=f"{LABELS[page]} of this run, in a new tab"
+            LABELS[page], width=62, display_text=f":material/{icon}:", help=f"{LABELS[page]} of this run, in a new tab"
         )
         for page, icon in ICONS.items()
     }
@@ -130,6 +132,6 @@ def looks(columns: list[str]) -> dict[str, Any]:
         if name in METRICS:
             unit = " (%)" if is_share(name) else ""
             config[name] = st.column_config.NumberColumn(f"test {name}{unit}", format="%.1f" if unit else "%.3f")
-    wide = {"name": 220, "note": 260, "settings": 240}
+    wide = {"name": 200, "note": 260, "settings": 240}
     config |= {name: st.column_config.TextColumn(name, width=wide[name]) for name in columns if name in wide}
     return config

@@ -54,7 +54,7 @@ def test_a_slider_moves_the_figure_and_the_link_restores_it(page, dashboard):
 
 
 def test_a_wrong_formula_is_told_as_text_and_a_right_one_trains(page, dashboard):
-    page.goto(f"{dashboard}/losses?loss=PNP-Dq")
+    page.goto(f"{dashboard}/losses?loss=PNP-D_q")
     page.get_by_role("tab", name="Derivative designer").click()
     field = page.get_by_role("textbox", name="a formula of R")
     field.fill("<img src=x onerror=alert(1)>")

@@ -41,7 +41,7 @@ def test_search_and_family_narrow_the_list(losses):
     losses.text_input(key="find").input("saeki").run()
     assert titles(losses) == ["MPA", "MPA-DW", "MPA-AP"]
     losses.text_input(key="find").input("E-PNP-1").run()
-    assert "PNP-Iu" in titles(losses)
+    assert "PNP-I_u" in titles(losses)
     losses.text_input(key="find").input("").run()
     losses.selectbox(key="family").select("pair").run()
     assert len(titles(losses)) == sum(card.family == "pair" for card in CATALOG.values())
@@ -111,3 +111,19 @@ def test_every_erratum_on_a_card_has_a_text():
     known = errata()
     assert {erratum for card in CATALOG.values() for erratum in card.errata} <= set(known)
     assert all(len(text) > 20 for text in known.values())
+
+
+@pytest.mark.parametrize("situation", ["none"], indirect=True)
+@pytest.mark.parametrize("said", ["PNP-Ib", "pnp-ib", "PNP-I_b"])
+def test_old_addresses_lead_to_the_loss(page, said):
+    assert page("losses", loss=said).selectbox(key="loss").value == "pnp-ib"
+
+
+@pytest.mark.parametrize("situation", ["none"], indirect=True)
+def test_a_proxy_loss_has_sliders_for_its_own_options(page):
+    opened = page("losses", loss="SoftTriple")
+    sliders = {slider.key for slider in opened.select_slider}
+    assert {"circle-lam", "circle-gamma", "circle-delta", "circle-tau"} <= sliders
+    opened.select_slider(key="circle-lam").set_value(16.0).run()
+    assert not opened.exception
+    assert not opened.error

@@ -77,7 +77,7 @@ def test_hardest_first_next_random_and_class(page):
     name = everything["class"].iloc[7]
     opened.selectbox(key="class").select(name).run()
     own = set(everything["id"][everything["class"] == name])
-    assert set(opened.selectbox(key="query").options) == own
+    assert {called.removeprefix(f"{name}, ") for called in opened.selectbox(key="query").options} == own
     next(button for button in opened.button if button.label == "Random").click().run()
     assert not opened.exception
     assert opened.selectbox(key="query").value in own

@@ -18,7 +18,7 @@ from labkit.base.paths import ROOT
 from tests.reliability.drill_setup import finish, small_clone, started
 from tests.reliability.table import Row
 
-SIZES = (4, 8, 12, 16, 20, 24, 28, 32)  # MB for a clone whose environment takes about 40
+SIZES = (14, 16, 18, 20, 24)  # MB for a clone of 10 whose environment takes more than that
 ROOM = 200  # MB that are enough
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 SCALE = 8.0  # of every loss here; the papers' 16 to 32 would make all but one weight vanish in a plane
-LOSSES: dict[str, Callable[..., Any]] = {
+LOSSES: dict[str, partial[Any]] = {
     "ProxyNCA": partial(functional.proxy_nca, scale=SCALE / 2),  # d² = 2 − 2s doubles it
     "ProxyAnchor": partial(functional.proxy_anchor, alpha=SCALE),
     "SoftTriple": partial(functional.soft_triple, lam=SCALE, tau=0.0),
@@ -44,10 +43,12 @@ def scene(angle: float, centers: int) -> tuple[Tensor, Tensor, Tensor]:
     return x, torch.tensor([label for _, label in SAMPLES]), w
 
 
-def gradients(loss: str, x: Tensor, labels: Tensor, w: Tensor) -> tuple[float, Tensor, Tensor, Tensor]:
-    """Loss, −∂L/∂x, −∂L/∂w (both tangent: the loss normalises) and ∂L/∂S (N, C)."""
+def gradients(
+    loss: str, x: Tensor, labels: Tensor, w: Tensor, **options: float
+) -> tuple[float, Tensor, Tensor, Tensor]:
+    """Loss, −∂L/∂x, −∂L/∂w (both tangent: the loss normalises) and ∂L/∂S (N, C); options over those of LOSSES."""
     x, w = x.clone().requires_grad_(), w.clone().requires_grad_()
-    value, parts = LOSSES[loss](x, labels, w, return_parts=True)
+    value, parts = LOSSES[loss](x, labels, w, return_parts=True, **options)
     dx, dw = torch.autograd.grad(value, (x, w))
     return value.item(), -dx, -dw, parts.dL_dS
 
@@ -93,12 +94,12 @@ def weights(slope: Tensor) -> list[Any]:
     return traces
 
 
-def gradient_arrows(angle: int, loss: str, centers: int) -> go.Figure:
+def gradient_arrows(angle: int, loss: str, centers: int, **options: float) -> go.Figure:
     """Three classes on the circle: what one step of gradient descent does to each sample and each proxy."""
     import plotly.graph_objects as go
 
     x, labels, w = scene(angle, 1 if loss in ONE_PROXY else centers)
-    value, push_x, push_w, slope = gradients(loss, x, labels, w)
+    value, push_x, push_w, slope = gradients(loss, x, labels, w, **options)
     drawn = (INSIDE * w).round(decimals=3)
     traces = [ring(), *weights(slope)]
     for c, name in enumerate(CLASSES):

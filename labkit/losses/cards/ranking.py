@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from labkit.base.titles import TITLES
 from labkit.losses.cards.card import Card
 from labkit.losses.modules import ranking
 
@@ -19,7 +20,7 @@ def pnp_card(variant: str, formula: str, equation: str, errata: tuple[str, ...],
     shown = {"Iu": "I_u", "Iu-exact": r"I_u\text{, exact}", "Ib": "I_b", "Ds": "D_s", "Dq": "D_q"}.get(variant, variant)
     return Card(
         name=f"pnp-{variant.lower()}",
-        title=f"PNP-{variant}",
+        title=TITLES[f"pnp-{variant.lower()}"],
         family="ranking",
         latex=rf"L_{{{shown}}} = \frac{{1}}{{|S_P|}} \sum_{{i \in S_P}} {formula}, \quad R = R(i, S_N)",
         paper=PNP_PAPER,
