@@ -71,6 +71,8 @@ def commands(folder: Path, rooms: list[int], how: str, names: tuple[str, ...] = 
                 tried += 1
                 done = labkit(command, left if "limit" in how else 0)
                 halves = [path.name for path in disk.glob("a.*") if not path.stat().st_size or done.returncode]
+                for path in disk.glob("a.*"):
+                    path.unlink()  # the next command is asked for its own
                 if (done.returncode and "labkit: " not in done.stderr) or "Traceback" in done.stderr or halves:
                     wrong.append(f"{name}, {left} left: code {done.returncode}, {halves} {done.stderr[-150:]!r}")
     return Row("commands on a full disk", tried, tried - len(wrong), len(wrong), "; ".join(wrong) or how)
