@@ -20,7 +20,7 @@ CHECKED = ContextVar("CHECKED", default=True)
 
 def is_traced(*tensors: Tensor) -> bool:
     """Within torch.compile or a transform of torch.func (grad, vmap), where a tensor stands for values to come."""
-    # a name of torch's own, but there is no public one (the same from 2.8 to 2.15)
+    # a name of torch's own, but there is no public one (tested with 2.13 and 2.15)
     return torch.compiler.is_compiling() or any(map(torch._C._functorch.is_functorch_wrapped_tensor, tensors))
 
 
