@@ -191,7 +191,7 @@ def quality(runs: list[Run]) -> str:
 
 
 def boxes() -> str:
-    """LS-IoU and what it is held against, from a base that often misses and from a trained one."""
+    """LS-IoU and what it is held against, from a trained base and from one whose boxes do not meet the targets."""
     if not (HERE / "boxes.csv").is_file():
         return ""
     frame = pd.read_csv(HERE / "boxes.csv")
