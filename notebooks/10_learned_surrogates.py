@@ -363,7 +363,20 @@ if found:
 # %% jupyter={"source_hidden": true}
 explore_gain(gains(recorded))
 
+# %%
+from labkit.figures.arms import share_of_training
+from labkit.runs.gains import READER
+
+for gain in sorted(gains(recorded), key=lambda gain: share_of_training(gain.reader)):
+    if gain.variant.loss in ("ls-ed", "cross-entropy") and set(gain.variant.changes) <= {READER}:
+        low, high = gain.interval
+        print(f"base after {share_of_training(gain.reader):>3} %: {gain.title:<13} {gain.mean:+6.0f} edits", end=" ")
+        print(f"[{low:+.0f}, {high:+.0f}], {gain.mean / gain.base:+.1%} of its TED, {len(gain.difference.seeds)} seeds")
+
 # %% [markdown]
+# Compare the two lines of each base before you compare bases: what LS-ED gains from an early base, cross-entropy may
+# gain there, too. A gain over an unfinished base says little about the surrogate.
+#
 # ## The papers' numbers and ours
 #
 # The slides tune TRBA, a large reader, on real scene text, and report for LS-ED:
