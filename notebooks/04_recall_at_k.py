@@ -163,7 +163,7 @@ for k in (2, 4, 8):
 # %% jupyter={"source_hidden": true}
 from labkit.explorers.drag import who_is_pulled
 
-who_is_pulled("RS@k", ("recall@k", "RS@k"))
+who_is_pulled("RS@k", ("recall@k", "RS@k"), k=4)
 
 # %% [markdown]
 # ## The loss floor

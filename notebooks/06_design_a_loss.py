@@ -33,7 +33,7 @@ labkit.start()
 # | read from a loss which positives it works on | 6.1 |
 # | get a loss from a derivative, and find the error in a published integral | 6.2 |
 # | write PNP-D_q | 6.3 |
-# | design a loss of your own, and train with it | the designer |
+# | design a loss of your own, and train with it | the playground |
 #
 # ## First, the real thing
 #
@@ -244,28 +244,19 @@ print("∂L/∂R(i, S_P) ", by_pos.numpy().round(3))
 # %% [markdown]
 # ## Design your own
 #
-# Here is the paper's method as a tool. Type a derivative of $R$, or draw one with the five sliders. You get its
-# integral, the loss, and a small network trained with it: 150 steps on the 2-D toy of [lesson
-# 7](07_many_centres.ipynb), four classes of four clusters each. The circle shows four classes that the network has not
-# seen in training. It must keep them apart.
+# Here is the paper's method as a tool. Draw a derivative with the pointer, type one (choose "typed" in the menu of
+# losses), or take a published one. You get its integral, the loss, and a small network that learns with it in the page,
+# on the 2-D toy of [lesson 7](07_many_centres.ipynb): four training classes of four clusters each, and four classes that
+# the network does not see in training. It must keep them apart.
 #
 # A formula may hold numbers, `R`, `+ - * / **`, parentheses, `exp`, `log`, `sqrt`, `tanh`, `min` and `max`. It is
-# parsed, not run as Python. Things to try:
+# parsed, not run as code. Things to try:
 #
 # 1. `R`: the further back, the harder the pull. What happens to the unseen classes?
 # 2. `R*exp(1-R)`: nothing for those that are right, most for those with one negative before them.
-# 3. Draw a falling line. Then change the seed. How much of what you see is chance?
+# 3. Draw a falling line. Then change the seed, or ask four networks at once. How much of what you see is chance?
 #
 # One network with one seed proves nothing: look for what stays the same over seeds. Lesson 7 trains ten.
-
-# %% jupyter={"source_hidden": true}
-from labkit.explorers.lessons.design_a_loss import explore_derivatives
-
-explore_derivatives()
-
-# %% [markdown]
-# And here everything can be drawn and dragged: the derivative, the data, and the query whose positives are pulled. The
-# network learns in the page itself.
 
 # %% jupyter={"source_hidden": true}
 from labkit.explorers.lessons.playground import explore_playground

@@ -76,6 +76,15 @@ labkit.predict("7.1")
 explore_training()
 
 # %% [markdown]
+# A fold is easier to see with both sides in view. Every sample has the colour of the direction that it is sent to. With
+# I_b each colour comes several times on the ring: these places fall onto each other. With D_q the colours go round once.
+
+# %% jupyter={"source_hidden": true}
+from labkit.explorers.lessons.many_centres import explore_fold
+
+explore_fold()
+
+# %% [markdown]
 # Train it yourself, in the page: press play and watch the colours go round the ring, then take D_q; drag an unseen class
 # to another place; ask four networks instead of one.
 

@@ -71,7 +71,8 @@ def report(
 
     parts = [f"<h1>{html.escape(title)}</h1>", *(f'<p class="note">{html.escape(fact)}</p>' for fact in facts)]
     for number, (name, fig) in enumerate(figures.items()):
-        drawn = to_html(fig, full_html=False, include_plotlyjs=number == 0, config={"displaylogo": False})
+        config = {"displaylogo": False, "showSendToCloud": False}  # nothing leaves the machine
+        drawn = to_html(fig, full_html=False, include_plotlyjs=number == 0, config=config)
         parts.append(f'<h2>{html.escape(name)}</h2><div class="wide">{drawn}</div>')
     parts.append(f'<h2>Every number</h2><div class="wide">{as_table(rows)}</div>')
     parts.append(f"<h2>The commands that make these runs again</h2><pre>{html.escape(chr(10).join(commands))}</pre>")

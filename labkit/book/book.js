@@ -1,7 +1,7 @@
 // Figures and explorers of the book. All figures of an explorer are in the page; a control only chooses among them.
 "use strict";
 
-const options = { displaylogo: false, responsive: true };
+const options = { displaylogo: false, showSendToCloud: false, responsive: true };
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 // The figures' grey (labkit.figures.style.TEXT) reads on white and on black; the page's own colour reads better.

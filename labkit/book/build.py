@@ -6,12 +6,14 @@ import html
 import re
 import shutil
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 from labkit.book.notebooks import execute, in_short, lesson_sources
 from labkit.book.page import output, page, title_of
 from labkit.book.reference import GUIDES, reference_pages
 from labkit.explorers.playground import playground_page
+from labkit.lessons.errata import errata_cards
 from labkit.lessons.markdown import markdown
 
 ASSETS = Path(__file__).parent
@@ -40,7 +42,7 @@ def build_book(lessons: Path, target: Path, names: list[str] | None = None) -> i
         before = stems[place - 1] if place else None
         after = stems[place + 1] if place + 1 < len(stems) else None
         title, body = pages[stem]
-        way = navigation(before, after)
+        way, body = navigation(before, after), without_dead_links(body, target, pages)
         (target / f"{stem}.html").write_text(document(title, f"{way}{body}{way}"), encoding="utf-8")
     cards = "".join(card(lessons / f"{stem}.ipynb", title, body) for stem, (title, body) in pages.items())
     (target / "playground.html").write_text(playground_page(back="index.html"), encoding="utf-8")
@@ -70,6 +72,16 @@ def write_reference(target: Path) -> None:
         (target / f"{name}.html").write_text(document(title, f"{back}{body}{back}"), encoding="utf-8")
     for picture in GUIDES.glob("*.svg"):
         shutil.copyfile(picture, target / picture.name)
+
+
+def without_dead_links(body: str, target: Path, pages: Collection[str]) -> str:
+    """Links to lessons that this book does not hold become plain text, as where only some lessons are built."""
+
+    def kept(match: re.Match[str]) -> str:
+        stem = match[1]
+        return match[0] if stem in pages or (target / f"{stem}.html").exists() else match[2]
+
+    return re.sub(r'<a href="(\d\d_\w+)\.html[^"]*"[^>]*>(.*?)</a>', kept, body, flags=re.DOTALL)
 
 
 def card(notebook: Path, title: str, body: str) -> str:
@@ -111,7 +123,7 @@ def document(title: str, body: str) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{html.escape(title)}</title>\n"
         '<link rel="stylesheet" href="book.css">\n</head>\n'
-        f"<body>\n<main>\n{body}\n</main>\n"
+        f"<body>\n<main>\n{body}\n</main>\n{errata_cards(body)}\n"
         '<script src="plotly.min.js"></script>\n<script src="book.js"></script>\n</body>\n</html>\n'
     )
 

@@ -8,6 +8,16 @@ VIEW = "application/vnd.jupyter.widget-view+json"
 AGAIN = "<p><i>Run this cell to make it live.</i></p>"
 
 
+def _load_jupyter_server_extension(app: Any) -> None:
+    """Jupyter's own name for what runs once when the server starts; as a setting the hook would be set twice."""
+    app.contents_manager.register_pre_save_hook(without_widgets)
+
+
+def _jupyter_server_extension_points() -> list[dict[str, str]]:
+    """Where Jupyter finds the above."""
+    return [{"module": "labkit.classroom.saving"}]
+
+
 def without_widgets(model: dict[str, Any], **others: Any) -> None:
     """A pre_save_hook of Jupyter's contents manager. The page that is open keeps its widgets; only the file changes."""
     content = model.get("content")

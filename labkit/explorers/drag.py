@@ -41,12 +41,14 @@ def show_drag(
     display_html(book_html(DRAG, [values], [data or {}], instead) + caption(alt))
 
 
-def who_is_pulled(loss: str, menu: Sequence[str] = COURSE, *, curves: bool = False, tau: float = 0.02) -> None:
+def who_is_pulled(
+    loss: str, menu: Sequence[str] = COURSE, *, curves: bool = False, tau: float = 0.02, k: int = 2
+) -> None:
     """The one running picture of the course: a query's gallery on the axis of similarity under a loss of the menu."""
     from labkit.figures.lessons.recall_at_k import GALLERY, moved_gallery
 
     items = [{"name": name, "s": s, "positive": positive} for name, (s, positive) in GALLERY.items()]
-    settings = {"tau": tau, "k": 2}
+    settings = {"tau": tau, "k": k}
     values = {"kind": "strip", "items": items, "loss": loss, "menu": list(menu), "settings": settings, "curves": curves}
     alt = (
         "One query's gallery of eight items on the axis of similarity: three positives (discs, +) and five negatives "

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SHAPES = (*MARKERS, "triangle-down", "circle-open", "square-open")
+TEN = (*COLORS, "#882255", "#999933", "#5B4DB1")  # three more for groups of up to ten, told apart with the shapes
 
 
 def joined(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> bytes:
@@ -35,8 +36,9 @@ def smallest(numbers: NDArray[Any]) -> NDArray[Any]:
 
 
 def looks(numbers: Sequence[int]) -> dict[str, list[str]]:
-    """A colour and a shape for each number of a group; beyond the last colour they begin anew, with other shapes."""
+    """A colour and a shape for each number of a group; of more than ten, colours begin anew, with other shapes."""
+    colors = TEN if max(numbers, default=0) < len(TEN) else COLORS
     return {
-        "colors": [COLORS[k % len(COLORS)] for k in numbers],
+        "colors": [colors[k % len(colors)] for k in numbers],
         "shapes": [SHAPES[k % len(SHAPES)] for k in numbers],
     }

@@ -34,10 +34,11 @@ def start(seed: int = 0) -> None:
     from labkit import __version__
     from labkit.base.mode import mode
     from labkit.figures.display import display_html
+    from labkit.lessons.errata import errata_cards
     from labkit.training.devices import choose_device, device_name
 
     if mode() == "live":
-        display_html(LOOK)
+        display_html(LOOK + errata_cards())
     torch.set_num_threads(1)  # tensors of a lesson are small: a second thread would only wait
     torch.manual_seed(seed)
     np.random.seed(seed)

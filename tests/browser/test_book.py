@@ -3,6 +3,7 @@
 import pytest
 
 from labkit.book import build_book
+from labkit.book.build import document, without_dead_links
 
 HAS_INK = "word => getComputedStyle(word).fill === getComputedStyle(document.body).color"
 LESSON = r"""# %% [markdown]
@@ -101,3 +102,21 @@ def test_a_lesson_that_fails_is_counted_and_the_rest_is_written(tmp_path, capsys
     assert build_book(tmp_path, tmp_path / "book") == 1
     assert (tmp_path / "book" / "02_good.html").exists()
     assert "01_bad.py failed" in capsys.readouterr().err
+
+
+@pytest.mark.browser
+def test_an_id_of_an_erratum_says_what_it_is_by_pointer_and_by_key(page):
+    page.set_content(document("x", '<section class="text"><p>As in E-PNP-1, not E-XX-99.</p></section>'))
+    card = page.locator(".erratum")
+    assert card.count() == 1
+    assert not card.locator(".tip").is_visible()
+    card.hover()
+    assert "not the antiderivative" in card.locator(".tip").inner_text()
+    page.mouse.move(0, 0)
+    page.keyboard.press("Tab")
+    assert card.locator(".tip").is_visible()
+
+
+def test_a_part_of_the_book_has_no_dead_links(tmp_path):
+    text = '<a href="03_a.html#x">three</a> and <a href="04_b.html">four</a>'
+    assert without_dead_links(text, tmp_path, {"04_b"}) == 'three and <a href="04_b.html">four</a>'

@@ -8,7 +8,7 @@ import torch
 from labkit.data.word_images import LETTERS
 from labkit.explorers.drag import COURSE
 from labkit.explorers.hosts import DRAG, PREDICT, book_html
-from labkit.explorers.lessons import learned_surrogates
+from labkit.explorers.lessons import learned_surrogates, many_centres
 from labkit.explorers.lessons.proxies import START, scene
 from labkit.figures.circle import CLASSES, PROXIES
 from labkit.figures.lessons import proxies, sgsl, start_here
@@ -254,3 +254,26 @@ def test_the_base_is_dragged_and_its_arms_are_shown(show):
     page.locator('[data-handle="base"]').press("ArrowLeft")
     page.get_by_text("early", exact=True).wait_for()
     assert page.get_by_text("+12.0").count() == 2
+
+
+@pytest.mark.browser
+def test_the_ring_and_the_circle_answer_each_other_and_a_fold_is_told(explored):
+    page = explored(many_centres.explore_fold)
+    words, place = page.locator(".words"), page.get_by_role("slider", name="place on the ring")
+    place.wait_for()
+    assert "a fold" in words.inner_text()
+    held = many_centres.fold_values()
+    direction = page.get_by_role("slider", name="direction of the embedding")
+    before = place.get_attribute("aria-valuenow")
+    direction.press("ArrowUp")
+    page.wait_for_function("old => document.querySelector('[data-handle=place]').ariaValueNow !== old", arg=before)
+    sample = page.locator('[data-sample="40"]').first
+    sample.dispatch_event("click")
+    turned = held["films"]["PNP-I_b"][-1][40]
+    page.wait_for_function(
+        "at => document.querySelector('[data-handle=direction]').ariaValueNow == at", arg=str(turned)
+    )
+    near = sum(abs((angle - turned + 180) % 360 - 180) <= 7 for angle in held["films"]["PNP-I_b"][-1])
+    assert page.locator(".sample.hit").count() == 2 * near  # in both pictures
+    page.get_by_label("loss").select_option(label="PNP-D_q")
+    page.wait_for_function("document.querySelector('.words').textContent.includes('One stretch')")

@@ -78,7 +78,10 @@ def test_points_are_dragged_added_and_removed_and_the_address_keeps_them(tab, fi
     tab.mouse.down()
     tab.mouse.move(*middle, steps=4)
     tab.mouse.up()
+    assert tab.get_by_label("Layout").input_value() == "my own"
+    tab.evaluate(f"{PLAY}.advance(3)")
     tab.keyboard.press("ArrowRight")
+    tab.wait_for_function(f"{PLAY}.step === 0 && !{PLAY}.playing")  # it was not playing, so it does not begin to
     assert handles.nth(0).get_attribute("aria-label").startswith("Cluster of training class A at 0.1, 0;")
     tab.keyboard.press("Delete")
     assert handles.count() == 19

@@ -89,7 +89,10 @@ def test_it_shows_in_every_form(monkeypatch, shown, build, explore, count):
         assert "image/png;base64" in shown[-1].data
     if build == "live":
         assert shown[0] is live
-        content = live.films
+        players = getattr(live, "children", [live])
+        assert [player.start for player in players] in ([None], [["softmax", "0.0"], ["softmax + SGSL", "0.0"]])
+        assert len({player.group for player in players}) == 1
+        content = players[0].films
     if build != "notebook":
         head, _ = taken_apart(content)
         assert len(head["films"]) == count

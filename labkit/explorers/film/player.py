@@ -29,25 +29,47 @@ def show_films(
     beneath: str,
     columns: int | None = None,
     step: int | None = None,
+    starts: Sequence[Choice] = (),
 ) -> Any:
     """The player, and beneath it a still picture of some frames; in the book the player alone.
 
-    alt: what films show; beneath: what the still picture adds. step: where it begins, None for the end. Returns the
-    live widget, None where there is none.
+    alt: what films show; beneath: what the still picture adds. step: where it begins, None for the end. starts: one
+    player for each choice, side by side; they go and turn together. Returns the live widget, None where there is none.
     """
     from IPython.display import display
 
     if mode() == "book":
         content = reel({key: packed(film, IN_BOOK) for key, film in films.items()}, menus)
-        display_html(book_html(FILM, [{"height": HEIGHT, "step": step}], [{"films": content}]) + caption(alt))
+        players = [{"height": HEIGHT, "step": step} | each for each in linked(starts, menus)]
+        display_html(book_html(FILM, players, [{"films": content}] * len(players)) + caption(alt))
         return None
     live = None
     if mode() == "live":
-        live = widget_class()(films=reel({key: packed(film) for key, film in films.items()}, menus), step=step)
+        content = reel({key: packed(film) for key, film in films.items()}, menus)
+        live = beside([widget_class()(films=content, step=step, **each) for each in linked(starts, menus)])
         display(live)
     figures = [film_figure(film, frame) for film, frame in twin]
     display(picture(small_multiples(figures, titles, columns=columns), f"{alt} {beneath}", few_colors=True))
     return live
+
+
+def linked(starts: Sequence[Choice], menus: Sequence[Menu]) -> list[dict[str, Any]]:
+    """What the players of one group begin with."""
+    if not starts:
+        return [{}]
+    group = "-".join(menu["label"] for menu in menus)
+    return [{"group": group, "start": list(start)} for start in starts]
+
+
+def beside(players: Sequence[Any]) -> Any:
+    """One player, or several in a row that wraps."""
+    import ipywidgets as widgets
+
+    if len(players) == 1:
+        return players[0]
+    for player in players:
+        player.layout = widgets.Layout(flex="1 1 22rem", min_width="0")
+    return widgets.HBox(list(players), layout=widgets.Layout(flex_flow="row wrap", grid_gap="12px"))
 
 
 @cache
@@ -64,6 +86,7 @@ def widget_class() -> Any:
         films = traitlets.Bytes().tag(sync=True)
         height = traitlets.Int(HEIGHT).tag(sync=True)
         group = traitlets.Unicode().tag(sync=True)
+        start: Any = traitlets.List(default_value=None, allow_none=True).tag(sync=True)
         step = traitlets.Int(None, allow_none=True).tag(sync=True)
         turn = traitlets.Int(45).tag(sync=True)
         tilt = traitlets.Int(35).tag(sync=True)

@@ -26,22 +26,24 @@ def sphere_film(loss: str, smoothing: str) -> Film:
     return recorded_film(run_id, f"{loss}, label smoothing {smoothing}")
 
 
-def explore_sphere(loss: str = "softmax + SGSL", smoothing: str = "0.0") -> Any:
-    """Choose a loss, play its training, turn the sphere; beneath, the start, two steps between and the end."""
+def explore_sphere(smoothing: str = "0.0") -> Any:
+    """Two spheres that go and turn together, softmax and SGSL; beneath, both early and at the end."""
+    both = ("softmax", "softmax + SGSL")
     menus = [
-        Menu(label="loss", values=list(LOSSES), start=loss),
+        Menu(label="loss", values=list(LOSSES), start=both[0]),
         Menu(label="label smoothing", values=SMOOTHING, start=smoothing),
     ]
     films: dict[Choice, Film] = {choice: sphere_film(*choice) for choice in product(LOSSES, SMOOTHING)}
-    film = films[loss, smoothing]
-    twin = [(film, frame) for frame in (0, 4, 11, -1)]
-    steps = [film.steps[frame] for _, frame in twin]
+    twin = [(films[loss, smoothing], frame) for loss in both for frame in (4, -1)]
+    titles = [f"{film.title.partition(',')[0]}, step {film.steps[frame]}" for film, frame in twin]
     alt = (
-        "Test images of Fashion-MNIST as points on the unit sphere while a loss trains, seed 0. At first all lie at "
-        "one spot; they spread over the sphere, and the classes draw together."
+        "Test images of Fashion-MNIST as points on the unit sphere while two losses train, seed 0: turn one sphere and "
+        "the other turns with it. At first all lie at one spot; they spread over the sphere, and the classes draw "
+        "together. A class has one colour and one shape on both."
     )
-    beneath = f"All {len(film.labels)} images with {film.title}, at the steps {', '.join(map(str, steps))}."
-    return show_films(films, menus, twin, [f"step {step}" for step in steps], alt, beneath)
+    beneath = f"Left softmax, right softmax + SGSL: {len(twin[0][0].labels)} images early in training and at its end."
+    starts = [(loss, smoothing) for loss in both]
+    return show_films(films, menus, twin, titles, alt, beneath, columns=4, starts=starts)
 
 
 def explore_maximum(gamma: float = 30.0) -> None:

@@ -30,7 +30,7 @@ async function render({ model, el }) {
     stage.style.height = `${layout.height}px`; // plotly.js asks the page for the height when the width changes
     const turned = stage._fullLayout?.scene?._scene?.getCamera(); // uirevision forgets a camera's first turn
     if (turned) layout.scene = { ...layout.scene, camera: turned };
-    return Plotly.react(stage, data, layout, { displaylogo: false, responsive: true });
+    return Plotly.react(stage, data, layout, { displaylogo: false, showSendToCloud: false, responsive: true });
   };
   const hold = () => (held = true);
   const release = () => {

@@ -2,6 +2,7 @@
 import { mountAll } from "../hosts/book.js";
 import { boxes } from "./boxes.js";
 import { circle } from "./circle.js";
+import { fold } from "./fold.js";
 import { gain } from "./gain.js";
 import { learning } from "./learning.js";
 import { letters } from "./letters.js";
@@ -11,6 +12,6 @@ import { order } from "./order.js";
 import { proxies } from "./proxies.js";
 import { strip } from "./strip.js";
 
-const KINDS = { boxes, circle, gain, learning, letters, maximum, mix, order, proxies, strip };
+const KINDS = { boxes, circle, fold, gain, learning, letters, maximum, mix, order, proxies, strip };
 
 mountAll("labkit-drags", ({ model, el }) => KINDS[model.get("kind")]({ model, el }));

@@ -9,6 +9,7 @@ import { arrow, mark, shape } from "../shared/svg.js";
 
 const KS = [1, 2, 4, 8], TAUS = [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2], RANKS = [0.1, 0.25, 0.5, 1, 2, 4];
 const SIDE = 34, LONGEST = 60, SEEN = 0.005;
+const NARROW = 560; // pixels, below which items are smaller, so that none hides its neighbour
 
 const digits = (x) => (x === 0 ? "0" : Math.abs(x) < 1e-4 ? x.toExponential(1) : x.toPrecision(3));
 
@@ -56,6 +57,7 @@ export function strip({ model, el }) {
       const y = line - (item.positive ? 24 : 36); // two rows, so that opposite arrows do not cover each other
       arrow(svg, [x, y], [x - scale * (pulls[at] ?? 0), y], `pull ${kind}`);
       const drawn = mark(svg, x, line, kind, item.positive ? "+" : "−");
+      if (width < NARROW) drawn.setAttribute("transform", `translate(${x} ${line}) scale(0.7)`);
       asHandle(drawn, at, `${kind} ${item.name}`, { low: 0, high: 1, value: item.s });
       shape(svg, "text", { x, y: line + 30, "text-anchor": "middle", class: "tick" }, String(place + 1));
     }

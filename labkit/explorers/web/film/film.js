@@ -1,6 +1,6 @@
 // A run's samples while it learned: directions on a sphere, which a drag turns, on circles, or points in the plane.
-// A slider and a button go through the training; menus change the run. It reads films, height, group, step, turn and
-// tilt from a model, and gives back step, turn and tilt.
+// A slider and a button go through the training; menus change the run. It reads films, height, group, start (what the
+// menus begin with), step, turn and tilt from a model, and gives back step, turn and tilt.
 import { paintRoot, readableOn } from "../shared/colors.js";
 import { cleared, innerSize, make, sharpen } from "../shared/elements.js";
 import { drawMarker, legendEntry } from "../shared/markers.js";
@@ -67,7 +67,7 @@ class Film {
     const bytes = this.model.get("films");
     if (!bytes?.byteLength) return;
     this.reel = openReel(bytes);
-    const { menus } = this.reel, start = menus.map((menu) => menu.start);
+    const { menus } = this.reel, start = this.model.get("start") ?? menus.map((menu) => menu.start);
     this.page.menus.replaceChildren();
     fillMenus(this.page.menus, menus, start, (choice) => this.choose(choice));
     this.choose(start);
@@ -128,14 +128,16 @@ class Film {
   // ---- what is shared: films of a group go and turn together; Python may want to know
 
   tell() {
-    const { now, turn, tilt } = this, group = this.model.get("group");
-    if (group) BUS.dispatchEvent(new CustomEvent("film", { detail: { group, from: this, now, turn, tilt } }));
+    const { now, turn, tilt } = this, group = this.model.get("group"), name = this.film.classes[this.chosen];
+    if (group) BUS.dispatchEvent(new CustomEvent("film", { detail: { group, from: this, now, turn, tilt, name } }));
   }
 
-  follow({ group, from, now, turn, tilt }) {
+  follow({ group, from, now, turn, tilt, name }) {
     if (from === this || group !== this.model.get("group") || !this.film) return;
     if (this.playing) this.pause();
-    Object.assign(this, { now, turn, tilt });
+    const chosen = this.film.classes.indexOf(name), other = chosen !== this.chosen;
+    Object.assign(this, { now, turn, tilt, chosen });
+    if (other && this.colors) this.fillLegend();
     this.draw();
   }
 
@@ -206,10 +208,12 @@ class Film {
         this.chosen = k === this.chosen ? -1 : k;
         this.fillLegend();
         this.draw();
+        this.tell();
       };
       return legendEntry({ name, shape: shapes[k], color: this.colorOf(k), pressed: k === this.chosen, click });
     });
-    legend.replaceChildren(...entries, ...(more > 0 ? [make("span", "soft", `and ${more} more classes`)] : []));
+    const said = [...(more > 0 ? [`and ${more} more classes`] : []), ...(this.turns ? ["pale: on the far side"] : [])];
+    legend.replaceChildren(...entries, ...said.map((text) => make("span", "soft", text)));
   }
 
   resize() {
@@ -251,7 +255,7 @@ class Film {
       ctx.strokeText(text, x, y);
       ctx.fillText(text, x, y);
     };
-    PAINT[kind]({ ctx, width, height, far, turn, tilt, dot, write }, this.film, pointsAt(this.film, this.now));
+    PAINT[kind]({ ctx, width, height, far, turn, tilt, dot, write, page: colors.page }, this.film, pointsAt(this.film, this.now));
     ctx.globalAlpha = 1;
   }
 }

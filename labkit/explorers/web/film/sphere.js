@@ -1,7 +1,8 @@
-// Directions on a sphere that can be turned: points behind are faint, names stand at the class means.
+// Directions on a sphere that can be turned: points behind are small and pale, as behind frosted glass; names stand at
+// the class means.
 import { GREY } from "../shared/colors.js";
 
-const FAR = 0.3; // opacity on the far side
+const GLASS = 0.64; // of the page's colour before what lies behind
 const AROUND = Array.from({ length: 49 }, (_, k) => (2 * Math.PI * k) / 48);
 
 /** Place on the screen and nearness, from -1 behind to 1 in front, of a direction. */
@@ -21,20 +22,31 @@ export function paintSphere(canvas, film, at) {
   const dots = (front) => {
     for (let i = 0; i < n; i++) {
       const [x, y, near] = spots[i];
-      if (near >= 0 === front) canvas.dot(labels[i], x, y, 3.4 + 0.8 * near, front ? 0.9 : FAR);
+      if (near >= 0 === front) canvas.dot(labels[i], x, y, front ? 3.6 + 0.9 * near : 2.4, front ? 0.9 : 1);
     }
   };
   dots(false);
+  paintGlass(canvas);
   paintWires(canvas.ctx, see);
   dots(true);
   paintNames(canvas, film, at, see);
+}
+
+/** The front of the ball, through which the far side is seen. */
+function paintGlass({ ctx, width, height, far, page }) {
+  ctx.beginPath();
+  ctx.arc(width / 2, height / 2, far, 0, 2 * Math.PI);
+  [ctx.globalAlpha, ctx.fillStyle] = [GLASS, page];
+  ctx.fill();
+  [ctx.globalAlpha, ctx.strokeStyle, ctx.lineWidth] = [0.6, GREY, 1.5];
+  ctx.stroke();
 }
 
 /** Meridians and parallels, faint behind. */
 function paintWires(ctx, see) {
   const line = (points) => {
     for (let k = 1; k < points.length; k++) {
-      ctx.globalAlpha = points[k][2] < 0 ? 0.12 : 0.35;
+      ctx.globalAlpha = points[k][2] < 0 ? 0.06 : 0.32;
       ctx.beginPath();
       ctx.moveTo(points[k - 1][0], points[k - 1][1]);
       ctx.lineTo(points[k][0], points[k][1]);

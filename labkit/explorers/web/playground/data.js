@@ -3,6 +3,7 @@
 import { generator, normal, permutation } from "./random.js";
 
 export const LAYOUTS = ["ring", "grid", "random"];
+export const OWN = "my own"; // clusters that the reader has moved, added or removed
 export const CLASSES = 4;
 export const PER_CLASS = 150; // samples
 export const NOISE = 0.12; // standard deviation of a cluster

@@ -1,6 +1,6 @@
 // The elements of the playground, from top to bottom.
 import { make } from "../shared/elements.js";
-import { LAYOUTS } from "./data.js";
+import { LAYOUTS, OWN } from "./data.js";
 import { FAMILIES, LOSSES } from "./losses.js";
 import { NAMES, NETWORKS, SPEEDS, STEPS, TRIES } from "./state.js";
 
@@ -34,7 +34,7 @@ function chart(name, title, marks = [], more = {}) {
 function dataPanel() {
   const box = section("Data", "drag a letter; double-click adds a cluster");
   const plane = box.appendChild(make("div", "stage plane", "", { role: "group", "aria-label": "Input plane" }));
-  const row = box.appendChild(make("div", "row")), layout = menu("Layout", LAYOUTS.map((name) => [name, name]));
+  const row = box.appendChild(make("div", "row")), layout = menu("Layout", [...LAYOUTS, OWN].map((name) => [name, name]));
   const kinds = NAMES.map((name) => [name, name < "A" ? `${name}, unseen` : name]);
   const kind = menu("Class", kinds), add = button("", "Add"), remove = button("", "Remove");
   row.append(layout.holder, kind.holder, add, remove);

@@ -3,7 +3,7 @@
 import { watchPage } from "../shared/page.js";
 import { parseFormula } from "../maths/formula.js";
 import { Curves } from "./curves.js";
-import { draw, fault, MOST } from "./data.js";
+import { draw, fault, LAYOUTS, MOST, OWN } from "./data.js";
 import { startEngine } from "./engine.js";
 import { buildPage, slider } from "./layout.js";
 import { LOSSES, startOf } from "./losses.js";
@@ -61,7 +61,9 @@ class Playground {
     for (const name of numbers) on(bar[name], "change", () => this.change({ [name]: Number(bar[name].value) }));
     const seed = () => Math.min(9999, Math.max(0, Math.round(Number(bar.seed.value) || 0)));
     on(bar.seed, "change", () => this.change({ seed: seed() }, { fresh: true }));
-    on(data.layout, "change", () => this.change({ layout: data.layout.value, clusters: null }, { fresh: true }));
+    on(data.layout, "change", () => {
+      if (data.layout.value !== OWN) this.change({ layout: data.layout.value, clusters: null }, { fresh: true });
+    });
     on(data.add, "click", () => this.add());
     on(data.remove, "click", () => this.plane.remove(Math.max(0, this.plane.chosen)));
     on(loss.loss, "change", () => this.change({ loss: loss.loss.value, options: this.optionsFor(loss.loss.value) }));
@@ -91,8 +93,8 @@ class Playground {
 
   /** done: the change is complete, train with it; fresh: other data, so no run to compare with; quiet: only drawn. */
   change(changes, { done = true, fresh = false, quiet = false, play = null } = {}) {
-    const before = this.state, began = this.report.step > 0 && !this.calm.matches;
-    const playing = play ?? (this.report.playing || began);
+    const before = this.state, again = this.report.finished && !this.calm.matches;
+    const playing = play ?? (this.report.playing || again); // who paused stays paused
     this.state = { ...before, ...changes };
     if (fresh) this.shadow = null;
     this.fill();
@@ -163,7 +165,8 @@ class Playground {
   fill() {
     const { bar, data, loss, tries } = this.page, { state } = this;
     for (const name of ["speed", "steps", "networks", "seed"]) bar[name].value = state[name];
-    data.layout.value = state.clusters ? "" : state.layout;
+    data.layout.value = state.clusters ? OWN : state.layout;
+    data.layout.options[LAYOUTS.length].hidden = !state.clusters; // nothing to choose before there is one
     loss.loss.value = state.loss;
     loss.formula.hidden = state.loss !== "typed";
     if (state.loss !== "typed") loss.message.textContent = "";

@@ -4,7 +4,7 @@ export const GREY = "#8a8a8a";
 export const SAME = "#0072B2";
 export const OTHER = "#D55E00";
 const THIRD = "#009E73";
-const ON_DARK = { "#0072B2": "#3d9be0", "#D55E00": "#f0803c" }; // the two darkest of the set
+const ON_DARK = { "#0072B2": "#3d9be0", "#D55E00": "#f0803c", "#882255": "#d4588f", "#5B4DB1": "#9a8ff0" }; // the darkest
 
 /** Red, green, blue and opacity of a computed colour, or of #rrggbb. */
 export function channels(color) {
