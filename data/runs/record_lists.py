@@ -44,7 +44,7 @@ COLUMNS = ("loss", "seed", "rate", "ndcg", "cpu_seconds")
 def lost(scores: Tensor, relevance: Tensor) -> Tensor:
     """1 − nDCG of lists (B, items), relevance in 0, 1/3, 2/3, 1 for grades 0 to 3; 0 where nothing is relevant."""
     gains = 2 ** (3 * relevance) - 1
-    order = scores.argsort(-1, descending=True, stable=True)
+    order = scores.argsort(dim=-1, descending=True, stable=True)
     best = (gains.sort(-1, descending=True).values * DISCOUNT).sum(-1)
     found = 1 - (gains.gather(-1, order) * DISCOUNT).sum(-1) / best.clamp(min=1e-9)
     return torch.where(best > 0, found.clamp(min=0), 0.0)
