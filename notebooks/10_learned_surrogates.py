@@ -93,7 +93,7 @@ labkit.show(
 # It is 0 for $z = y$, symmetric and never negative, whatever was learned. And it is differentiable in $z$. Two things are
 # asked of it at once (Equation 6 of Algorithm 1; `estimate` is ê, `exact` is e, `lam` is λ):
 #
-# $$\big(\hat e_\Phi(z, y) - e(z, y)\big)^2 + \lambda \Big(\Big\lVert \frac{\partial \hat e_\Phi(z, y)}{\partial z} \Big\rVert_2 - 1\Big)^2$$
+# $$\big(\hat e_\Phi(z, y) - e(z, y)\big)^2 + \lambda \Big(\lVert \partial \hat e_\Phi(z, y) / \partial z \rVert_2 - 1\Big)^2$$
 #
 # The first term asks that the value is right, the second that the gradient is neither lost nor wild: it should have length 1.
 

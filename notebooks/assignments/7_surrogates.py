@@ -110,7 +110,7 @@ for pair in (("napasozin", "napasorn"), ("lilidut", "lilliput"), ("", "ash")):
 # Let $h(x) = \tanh(A x)$ with weights $A$ (D, n), and $\hat e = \lVert h(z) - h(y) \rVert_2$. For a batch of N pairs, `z` and `y`
 # (N, n), with the metric's values `exact` (N,), return the mean over pairs of Equation 6:
 #
-# $$\big(\hat e - e\big)^2 + \lambda \Big(\Big\lVert \frac{\partial \hat e}{\partial z} \Big\rVert_2 - 1\Big)^2$$
+# $$\big(\hat e - e\big)^2 + \lambda \Big(\lVert \partial \hat e / \partial z \rVert_2 - 1\Big)^2$$
 #
 # The gradient of the result with respect to $A$ counts, too: it goes through $\partial \hat e / \partial z$, so that is differentiated twice.
 # Put $10^{-12}$ under every root: pairs may be equal, and a root at 0 has no derivative.
