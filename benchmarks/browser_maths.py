@@ -148,7 +148,7 @@ def with_vectors(
 
 
 def proxy_cases(rng: np.random.Generator, number: int) -> Iterator[Case]:
-    """One proxy a class, and several; a class of the proxies may have no sample."""
+    """One proxy per class, and several; a class of the proxies may have no sample."""
     x, y = batch(rng, number)
     one = torch.tensor(rng.normal(size=(5, x.shape[1])), requires_grad=True)
     many = torch.tensor(rng.normal(size=(5, 1 + number % 3, x.shape[1])), requires_grad=True)

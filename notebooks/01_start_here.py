@@ -310,7 +310,7 @@ for ranking in ("smooth-ap", "pnp-dq", "recall-at-k"):
 # | | paper | released code | our switch | effect |
 # |---|---|---|---|---|
 # | which weights are reported | not said | `dml_cross_entropy`, which SGSL builds on, keeps the best epoch *on the test set* | chosen on validation classes, tested once | the report is too good |
-# | who is a positive | the others of the class | PNP and Smooth-AP count the query as its own positive | `convention="official"` | PNP at τ = 0.01: loss × (M−1)/M with M items a class |
+# | who is a positive | the others of the class | PNP and Smooth-AP count the query as its own positive | `convention="official"` | PNP at τ = 0.01: loss × (M−1)/M with M items per class |
 # | who belongs to a class | labels | PNP and Smooth-AP go by position in the batch | always by label | wrong when shuffled |
 # | contrastive loss | ½D², ½max(0, m−D)², mean over all pairs | pytorch-metric-learning 2.9: D and max(0, m−D), no square, m = 1, mean over the pairs that are not 0 | | below |
 #

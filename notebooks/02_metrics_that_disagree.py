@@ -260,7 +260,7 @@ labkit.explore(
     ],
     [{"shape": shape} for shape in SHAPES],
     "Six classes as points on a circle (drawn on rings of different radius to keep them apart). Each class in its own "
-    "place: CSC, R@1 and NMI are all high. Two classes on each place: CSC is as high, R@1 is about that of a coin. Each class "
+    "place: CSC, R@1 and NMI are all high. Two classes on each place: CSC is as high, R@1 is about that of tossing a coin. Each class "
     "in four places: CSC is nearly 0 and NMI low, although nearly every nearest neighbour is of the right class.",
 )
 
@@ -466,7 +466,7 @@ print(f"R@1 among {len(codes)} items {100 * small:.1f}, among all {measured['que
 # 3. Which denominator can fall when one more relevant item is found?
 # 4. When do AP@k / R and AP@k / min(k, R) differ?
 # 5. Why is there no denominator to choose in MAP@R?
-# 6. How can CSC be high while R@1 is that of a coin?
+# 6. How can CSC be high while R@1 is that of tossing a coin?
 # 7. What is the yardstick for the rank correlation of two metrics?
 # 8. What happens to R@1 when "drop the first column" meets a duplicate?
 #

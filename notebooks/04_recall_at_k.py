@@ -200,7 +200,7 @@ for num_positives in (1, 3, 9):
     print(f"|P| = {num_positives}: measured {measured:.4f}, formula {floor:.4f}")
 
 # %% [markdown]
-# So never read this loss as "distance from perfect": 0.27 is perfect with four images a class. It is not a strict lower
+# So never read this loss as "distance from perfect": 0.27 is perfect with four images per class. It is not a strict lower
 # bound either. Positives that tie share their ranks, and with $|P| = 2$ this is a little cheaper (each has rank 1.5):
 
 # %%

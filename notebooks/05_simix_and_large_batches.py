@@ -37,7 +37,7 @@ labkit.start()
 # ## First, the real thing
 #
 # A ranking loss ranks the batch. How hard is that? We take networks from the recorded runs, draw batches of test
-# characters, four images a class, and ask each image for its nearest neighbour in the batch.
+# characters, four images per class, and ask each image for its nearest neighbour in the batch.
 
 # %%
 import torch
@@ -378,9 +378,9 @@ display(table)
 labkit.claims("slides", "SiMix", "batch size")
 
 # %% [markdown]
-# In the slides' own table SiMix helps on the two data sets with large classes: Cars196 (82 training images a class) by 7.5
+# In the slides' own table SiMix helps on the two data sets with large classes: Cars196 (82 training images per class) by 7.5
 # points and iNaturalist (57) by 0.6. It hurts a little on those with small classes, SOP (5) and VehicleID (8). That is a
-# reading of four data sets without a spread over seeds, not a proof. Our characters have 20 images a class.
+# reading of four data sets without a spread over seeds, not a proof. Our characters have 20 images per class.
 #
 # ## What the released code does differently
 #
@@ -389,7 +389,7 @@ labkit.claims("slides", "SiMix", "batch size")
 # | | slides | released code | our switch | effect |
 # |---|---|---|---|---|
 # | virtual samples | "the embedding is never computed" | computes the embeddings of virtual samples | `simix_space="similarity"` or `"embedding"` (default) | none: the same numbers, checked above |
-# | images a class | any m | 3, 4 or 6; others stop with UnboundLocalError | any | |
+# | images per class | any m | 3, 4 or 6; others stop with UnboundLocalError | any | |
 # | query in its ranking | no | yes, as a constant +1 | `convention="official"` | not constant for virtual queries: below |
 # | first pass | activations discarded | not under `no_grad`; `copy.copy` of the output detaches it by accident | `large_batch_step` | below |
 # | random numbers | not mentioned | not restored | restored | wrong gradient with dropout: above |
@@ -491,7 +491,7 @@ labkit.check.second_pass(second_pass)
 # is flat. An untrained network has all similarities close together, so each of the other items counts as about half
 # before each positive: about B/2 items. labkit computes the misses,
 # $\sigma(R - k + 1)$; in float32 their slope $\sigma(1 - \sigma)$ is exactly 0 from some 17 ranks beyond the largest k, because
-# 1 − σ rounds to 0. (Lesson 4's form, $\sigma(k - 1 - R)$, keeps a tiny number for longer; it trains no better.) Here are the embeddings of the recorded untrained network (in evaluation mode), four images a class:
+# 1 − σ rounds to 0. (Lesson 4's form, $\sigma(k - 1 - R)$, keeps a tiny number for longer; it trains no better.) Here are the embeddings of the recorded untrained network (in evaluation mode), four images per class:
 
 # %%
 print("          network   τ₂    B  before    loss  largest gradient    (before: items before the median positive)")

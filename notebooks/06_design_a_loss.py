@@ -322,7 +322,7 @@ labkit.explore(
 
 # %% [markdown]
 # **What came out.** From α = 0.5 to 4 three seeds show no difference (77.1 to 77.5 %); α = 8 is worse (76.3 %). The paper
-# finds α = 4 best; from scratch, with τ and the learning rate tuned at α = 1, we do not see it, and neither from ImageNet
+# finds α = 4 best; from scratch, with τ and the learning rate tuned at α = 1, we do not see it, nor from ImageNet
 # weights on emoji (71.3 % at α = 1, 70.8 % at 4; 250 steps). A larger b helps I_b a
 # little (71.9 % at 1, 73.1 % at 8) and leaves it far behind D_q.
 

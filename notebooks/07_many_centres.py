@@ -449,7 +449,7 @@ for name, points in (("two tight opposite centres", two_centres), ("all round", 
 # - Li et al., PNP, AAAI 2022: Figs 4 and 6 and the section "Evaluation of Robustness".
 # - Roth et al., *Revisiting training strategies and generalization performance in deep metric learning*, ICML 2020: a
 #   similar toy first appeared here, with the reasons why wide classes may generalise.
-# - Qian et al., *SoftTriple Loss*, ICCV 2019: several centres a class on purpose; [lesson 8](08_proxies.ipynb) uses
+# - Qian et al., *SoftTriple Loss*, ICCV 2019: several centres per class on purpose; [lesson 8](08_proxies.ipynb) uses
 #   them.
 #
 # In the dashboard (`make dashboard`): [this toy while it trains](http://127.0.0.1:8501/embeddings?run=toy_pnp-dq_layout%3Dring_s0&view=During+training).

@@ -85,8 +85,8 @@ for steps in (500, 1000, 2000, 4000):
 # Proxies must first find their places; this lesson shows what they do there.
 #
 # The same from ImageNet weights on emoji, where our budget is 250 steps only: ProxyAnchor reaches 44.9 % and MPA-AP 5.3 %,
-# less than the 36.9 % of the backbone that it starts from, while PNP-D_q reaches 71.3 % (four tuning trials each,
-# `data/runs`). A likely reason: 250 steps are far too few for ten proxies a class; the paper trains 60 epochs.
+# which is below the 36.9 % of the backbone that MPA-AP starts from, while PNP-D_q reaches 71.3 % (four tuning trials each,
+# `data/runs`). A likely reason: 250 steps are far too few for ten proxies per class; the paper trains 60 epochs.
 #
 # ## Why proxies?
 #
@@ -127,7 +127,7 @@ print(f"ProxyAnchor: {int((x.grad.norm(dim=1) > 1e-6).sum())} of 128 items get a
 # With $K = 1$ it is the cosine. A small $\gamma$ takes the nearest proxy, a large one the mean. In all that follows
 # $c_i$ is the class of sample $x_i$; $X_c^+$ are the samples of class $c$ in the batch and $X_c^-$ the others.
 #
-# **ProxyNCA** (2017, one proxy a class; $\lambda$ is twice our `scale`, since $d^2 = 2 - 2 S$), mean over samples:
+# **ProxyNCA** (2017, one proxy per class; $\lambda$ is twice our `scale`, since $d^2 = 2 - 2 S$), mean over samples:
 #
 # $$-\log \frac{e^{\lambda S(x_i, c_i)}}{\sum_{c \neq c_i} e^{\lambda S(x_i, c)}}$$
 #
@@ -216,7 +216,7 @@ print(f"MPA with K = 1, τ = 0: {one.item():.10f}; ProxyAnchor: {anchor.item():.
 # %% [markdown]
 # ## Who is pushed where
 #
-# Three classes on the unit circle, two samples each, with one to three proxies a class. The arrows are what a step of
+# Three classes on the unit circle, two samples each, with one to three proxies per class. The arrows are what a step of
 # gradient descent does to each sample and each proxy. The bars are the weight ∂L/∂S(x, c) of the sample x with each class:
 # to the left (negative) is a pull, to the right a push. The scale α (λ) is 8 for all losses, so that there is something to
 # see in a plane, and τ = 0.
@@ -234,12 +234,12 @@ explore_proxies()
 #
 # 1. Choose MPA and drag x from 90 to 210 degrees, into class B. The other sample of A, at 110 degrees, loses its arrow:
 #    nearly the whole gradient of class B falls on x, the nearest sample. Now the same with MPA-DW: the arrow stays.
-# 2. Choose MPA-AP with one proxy a class, and x at 210 degrees: x sits on the wrong proxy and hardly moves. Nearly all the
+# 2. Choose MPA-AP with one proxy per class, and x at 210 degrees: x sits on the wrong proxy and hardly moves. Nearly all the
 #    weight is on the push from B, but on top of a proxy the cosine is at its maximum, so its gradient is zero. Drag the
 #    proxy of B a little aside, and x has somewhere to go. MPA-DW keeps its pull to A.
 # 3. Choose ProxyNCA: the pull to A is the same at every angle. The positive is not in the denominator, so nothing
 #    tells the loss that x has arrived.
-# 4. Choose SoftTriple with three proxies a class, and drag one proxy of A to x. One near proxy is enough: the pull to A
+# 4. Choose SoftTriple with three proxies per class, and drag one proxy of A to x. One near proxy is enough: the pull to A
 #    falls from 1.33 to 0.57, and the other two proxies of A get hardly any arrow.
 #
 # ## Table 1, computed
@@ -370,7 +370,7 @@ for name, rows in (("K = 2, at right angles", [0, 1]), ("K = 1", [0]), ("K = 3, 
 # %% [markdown]
 # ## What it costs
 #
-# Table 2 gives $O(BCK^2)$ for all losses, with $K$ proxies a class and $B$ samples (the paper writes $P$ and $M$). But
+# Table 2 gives $O(BCK^2)$ for all losses, with $K$ proxies per class and $B$ samples (the paper writes $P$ and $M$). But
 # $S$ needs $B C K$ similarities of $D$ numbers each, once. Only the regulariser compares proxies with each other,
 # $C K^2$ a step whatever $B$ is (E-MPA-8; the text also has $C (K - 1)$ negative proxies where there are $K (C - 1)$). PyTorch can count exactly what
 # its matrix products do:
@@ -427,7 +427,7 @@ labkit.show(
 # %% [markdown]
 # Merging changes the order. With plain labels the best three, MPA-DW, ProxyNCA and SoftTriple, lie within 1.6 points.
 # With merged ones the losses that have several proxies lead: MPA-DW 76.3 %, SoftTriple 74.2 %, MPA 72.9 % and MPA-AP
-# 71.9 %, against 69.8 % for ProxyAnchor and 69.3 % for ProxyNCA with their one proxy a class. These four are even better
+# 71.9 %, against 69.8 % for ProxyAnchor and 69.3 % for ProxyNCA with their one proxy per class. These four are even better
 # than with plain labels, each by one to three points. That is no error: with a third of the labels each proxy sees three
 # times as many of its samples in the same number of steps. A likely reason, not tested here.
 #
@@ -441,8 +441,8 @@ merged_k = [run for run in merged if run.loss in ("mpa", "mpa-ap")]  # K = 10
 for centers in ("1", "4", "20"):
     merged_k += labkit.experiment("omniglot-merged", ["mpa", "mpa-ap"], retrain=RETRAIN, quiet=True, centers=centers)
 labkit.show(
-    against_setting(merged_k, centers_of, (1, 4, 10, 20), "proxies a class K"),
-    "Recall@1 on unseen Omniglot characters after training on merged labels, against the number of proxies a class: "
+    against_setting(merged_k, centers_of, (1, 4, 10, 20), "proxies per class K"),
+    "Recall@1 on unseen Omniglot characters after training on merged labels, against the number of proxies per class: "
     "MPA and MPA-AP, mean over seeds with 95 % interval; values of K without recorded runs are empty.",
 )
 
@@ -697,7 +697,7 @@ for gamma in (1.0, 0.1, 0.01):
 #
 # A proxy loss is a function of the similarities $S(x, c)$ of samples to classes. Who stands together in one logarithm
 # competes for one gradient: samples of a class (ProxyAnchor, MPA), the negatives of a sample (MPA-DW), or everything
-# about a sample (SoftTriple, MPA-AP). Several proxies a class cost $K$ times the products and need different starts.
+# about a sample (SoftTriple, MPA-AP). Several proxies per class cost $K$ times the products and need different starts.
 # Small formulas have holes at their ends: $K = 1$, coincident proxies, large exponents. And a ranking of losses belongs
 # to a budget and a learning rate of the proxies.
 #

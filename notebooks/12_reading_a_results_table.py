@@ -232,7 +232,7 @@ display(papers.pivot("pnp", "1"))
 # |---|---|---|
 # | SGSL, Table 3 (E-SG-5) | the baseline's 89.3 on Cars196 is copied; the authors' own rerun, in Table 4, gives 91.9 | the gain is 2.3 points, not 5.4 |
 # | Proxy-Anchor's code | proxies learn 100 times faster than the backbone; in the ProxyNCA it compares with, proxies were not optimised at first | the baseline was not trained |
-# | PNP's code | defaults differ from the paper in α, b, samples a class, seed, dimension and schedule | the printed numbers need the paper's settings |
+# | PNP's code | defaults differ from the paper in α, b, samples per class, seed, dimension and schedule | the printed numbers need the paper's settings |
 # | slides, FEDS (E-SL-8) | 0.953 → 0.954 is printed as +0.62 % | rounding allows at most 0.21 % |
 # | slides, ablation (E-SL-9) | two rows agree in all six columns | probably a copy error |
 #

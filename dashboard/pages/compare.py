@@ -67,7 +67,7 @@ def choose(everything: list[Run]) -> Chosen | None:
     groups = some_of("Losses and settings (empty: every loss)", titles, [], "groups")
     left, right = side_by_side("which", 2, 320)
     varied = len(variants) - len(shown_first) if plain and not groups else 0
-    if varied and not left.toggle(f"Also the {varied} with settings of their own", key="varied", bind="query-params"):
+    if varied and not left.toggle(f"Also show the {varied} with changed settings", key="varied", bind="query-params"):
         groups = shown_first
     kept = {variants[group] for group in (*(groups or variants), baseline)}
     runs = [run for run in runs if run.variant in kept]
@@ -163,7 +163,7 @@ def show_differences(chosen: Chosen) -> None:
         key="differences",
         alt=f"Difference in {chosen.metric} to the baseline, paired by seed, with 95 % intervals.",
     )
-    st.caption("Filled: the interval leaves out zero. Hollow: the seeds there are cannot tell.")
+    st.caption("Filled: the interval leaves out zero. Hollow: these seeds cannot tell it from zero.")
 
 
 def show_training(chosen: Chosen) -> None:
@@ -191,7 +191,7 @@ def show_metrics(chosen: Chosen) -> None:
 
 def show_cost(chosen: Chosen) -> None:
     """CPU time against quality."""
-    st.caption("Named: nothing cheaper is better. The others tell their name under the cursor.")
+    st.caption("With a name: nothing that costs less scores higher. The others show their name under the cursor.")
     st.plotly_chart(
         figures_of(chosen)["Cost"](),
         theme=None,

@@ -159,7 +159,7 @@ def say_what_is_shown(data: ExplorerData, search: str, run: Run) -> None:
     if data.grouping is not None and data.grouping.by == CORRECT:
         share, result = float((data.grouping.numbers == 0).mean()), run.value("R@1")
         whole = "" if result is None else f" The run's test R@1, among all test items, is {100 * result:.1f} %."
-        st.caption(f"Right among the points shown: {100 * share:.1f} %.{whole}")
+        st.caption(f"Queries answered right, among the points shown: {100 * share:.1f} %.{whole}")
 
 
 def show_films(runs: list[Run]) -> None:
@@ -191,7 +191,7 @@ def explain_absent(runs: list[Run]) -> None:
                 f"Project {len(first)} of them" if len(bare) > 1 else "Project it", icon=":material/scatter_plot:"
             ):
                 project_runs(first, PROJECTIONS)
-        st.markdown(f"{len(runs) - len(bare):,} have kept no embeddings, or are not so far yet.")
+        st.markdown(f"{len(runs) - len(bare):,} have kept no embeddings, or have not come that far yet.")
 
 
 def names_of(runs: list[Run]) -> str:

@@ -25,7 +25,7 @@ TO_TRY = (
         "losses",
         "Design a loss",
         ":material/functions:",
-        "Type how hard a positive with R negatives before it is pulled, see the loss, train a toy with it.",
+        "Type how strong the pull on a positive with R negatives before it is, see the loss, train a toy with it.",
     ),
     (
         "compare",

@@ -85,7 +85,7 @@ def page() -> None:
     if read:
         st.caption(
             f"Rankings are {next(iter(read.values()))[1].told}, by cosine similarity. "
-            "With fewer items to confuse, numbers differ from the run's test metrics."
+            "There are fewer items to confuse, so the numbers differ from the run's test metrics."
         )
         if len({points.ids for _, points in read.values()}) > 1:
             st.warning("These runs have recorded different points: their ranks and metrics cannot be compared.")
@@ -216,7 +216,7 @@ def show_numbers(found: dict[str, Found], others: int) -> None:
         positive_ranks({name: one.ranks for name, one in found.items()}, others),
         theme=None,
         key="ranks",
-        alt="Ranks of all positives of this query, one row a run: "
+        alt="Ranks of all positives of this query, one row per run: "
         + "; ".join(f"{name}: {', '.join(map(str, one.ranks[:20]))}" for name, one in found.items()),
     )
 

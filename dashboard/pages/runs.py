@@ -19,7 +19,7 @@ from labkit.runs.delete import delete_run
 from labkit.runs.notes import LONGEST_NOTE, Notes, read_notes, write_notes
 
 OWN_FIRST = "yours first, then by name"
-LABELS = {"preset": "Preset", "losses": "Loss", "device": "Device", "status": "Status", "tags": "Tags, all of them"}
+LABELS = {"preset": "Preset", "losses": "Loss", "device": "Device", "status": "Status", "tags": "Tags (all of these)"}
 IN_ADDRESS = (*LABELS, "from", "until", "mine")
 MOST_NAMED = 12  # ticked runs that are named one by one
 
@@ -76,7 +76,7 @@ def choose(runs: list[Run], notes: dict[str, Notes]) -> tuple[Filters, list[str]
 
 
 def choose_filters(runs: list[Run], notes: dict[str, Notes], words: str) -> Filters:
-    """The filters; a run passes if it has one of the values of each."""
+    """The filters; a run passes if it has one of the values of each, and all of the tags."""
     offered = {
         "preset": {run.preset for run in runs if run.preset},
         "losses": {run.variant.loss_title for run in runs if run.loss},

@@ -33,8 +33,8 @@ from labkit.training.ready import check_data, check_loss, repair
 
 COMMON = {
     "optimizer.lr": ("Learning rate", "of the network; proxies and class vectors have optimizer.proxy_lr"),
-    "train.evaluate_every": ("Evaluate every", "so many steps, on validation classes"),
-    "train.checkpoint_every": ("Checkpoint every", "so many steps; a killed run goes on there"),
+    "train.evaluate_every": ("Evaluate every", "number of steps between evaluations on validation classes"),
+    "train.checkpoint_every": ("Checkpoint every", "steps between checkpoints; a killed run goes on from the last"),
 }
 OWN_LOSS = "FILE.py:NAME"
 CHOICES = {"convention": ("paper", "official")}
@@ -147,7 +147,7 @@ def choose() -> tuple[str, str, str, str]:
     with middle:
         loss = one_of("Loss", {name: titles[name] for name in losses}, load_any(preset).loss, "loss")
     seeds = right.text_input(
-        "Seeds", "0", key="seeds", bind="query-params", help="one run for each; results need three"
+        "Seeds", "0", key="seeds", bind="query-params", help="one run for each; comparisons need at least three"
     )
     device = last.selectbox(
         "Device",

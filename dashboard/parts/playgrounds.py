@@ -151,7 +151,7 @@ def proxies(card: Card) -> None:
     left, right = st.columns(2)
     angle = left.slider("angle of sample x (degrees)", 0, 355, 60, 5, key="angle", bind="query-params")
     centers = right.slider(
-        "proxies a class",
+        "proxies per class",
         1,
         3,
         2,

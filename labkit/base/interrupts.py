@@ -49,7 +49,7 @@ def importing(frame):  # type: (FrameType | None) -> bool
 
 
 def guarded(main):  # type: (Callable[[], int]) -> int
-    """The exit code of a program; a handler that somebody else has set, such as nohup, stays."""
+    """The exit code of a program; a SIGINT handler set by others (as under nohup) is kept."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, on_interrupt)
     try:

@@ -78,7 +78,7 @@ PHRASES = {
     "model.norm": "{} norm",
     "model.channels": "channels {}",
     "model.weights": "weights {}",
-    "batch.classes": "{} classes a batch",
+    "batch.classes": "{} classes per batch",
     "batch.per_class": "{} samples per class",
     "batch.size": "batch of {}",
     "batch.micro": "{} at a time",

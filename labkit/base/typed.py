@@ -77,7 +77,7 @@ def read_into(found: dict[str, Any], name: str, kind: Kind, value: Any, called: 
 
 @cache
 def kinds_of(dataclass_type: Any) -> list[tuple[str, Kind, bool]]:
-    """Name, kind and need of every field."""
+    """Name, kind, and whether it is required, of every field."""
     found = []
     for name, hint in get_type_hints(dataclass_type, include_extras=True).items():
         marks = getattr(hint, "__metadata__", ())

@@ -1,4 +1,4 @@
-"""The command line: a file a command, which offers HELP (one line) and register(parser).
+"""The command line: one file per command, which offers HELP (one line) and register(parser).
 
 register adds the command's options and sets `run`: called with the parsed options, it returns the exit code. Only the
 command that was asked for is imported, so that set-up can run on a bare Python: what it imports must do with the

@@ -7,7 +7,7 @@ import sys
 
 from labkit.commands.processes import needs_checkout, run
 
-HELP = "measure speed and memory side by side with peers"
+HELP = "measure speed and memory beside other libraries"
 
 
 def register(parser: argparse.ArgumentParser) -> None:

@@ -19,7 +19,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     init.add_argument("folder", type=Path, metavar="DIR")
     add_only(init)
     init.add_argument("--course-id", default="labkit", help="nbgrader's name for the course (default labkit)")
-    init.add_argument("--timeout", type=int, default=60, metavar="SECONDS", help="for one cell (default 60)")
+    init.add_argument("--timeout", type=int, default=60, metavar="SECONDS", help="time limit for one cell (default 60)")
     text = "write sources and releases anew; submissions, marks and settings stay"
     init.add_argument("--update", action="store_true", help=text)
     text = "draw the course's own names, numbers and hidden cases from a key that stays in the folder (private.json)"

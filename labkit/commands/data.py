@@ -52,7 +52,7 @@ def list_data(args: argparse.Namespace) -> int:
             where = str(find_benchmark(name, None))
         except DataError:
             where = f"not here (python -m labkit data get {name} says where to obtain it)"
-        print(f"{name:14} {'':>9}  {'its own terms; not passed on':40} {where}")
+        print(f"{name:14} {'':>9}  {'its own terms; not redistributed':40} {where}")
     return 0
 
 

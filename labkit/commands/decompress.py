@@ -6,7 +6,7 @@ import argparse
 import io
 from pathlib import Path
 
-HELP = "decode a file that a codec wrote into a PNG"
+HELP = "decode a compressed picture and save it as PNG"
 
 
 def register(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +26,7 @@ def run_decompress(args: argparse.Namespace) -> int:
     from labkit.compression.pictures import content_of
 
     if args.output.suffix.lower() not in (".png", "") and args.output.name != "stdout":
-        raise ValueError(f"{args.output}: the decoded picture is written as PNG; name it so")
+        raise ValueError(f"{args.output}: the decoded picture is written as PNG: give it a name that ends in .png")
     data = content_of(args.file)
     try:
         codec, image = codec_of(data), decode(data, args.weights)

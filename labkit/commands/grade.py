@@ -20,7 +20,8 @@ HELP = "mark a folder of hand-ins, or try your own notebook on the public cases"
 DESCRIPTION = (
     "Marks every hand-in in a folder: one .ipynb, .zip or folder for each student. Answers run in a sealed process "
     "without network and files; only numbers come back and are compared here. Writes grades.csv, grades.json, a page "
-    "for each student, and a list of hand-ins that look alike. Stopped, it goes on where it was. With one .ipynb: what "
+    "for each student, and a list of hand-ins that look alike. If it is stopped, the same command continues where it "
+    "was. With one .ipynb: what "
     "grading will say about it, as far as the public cases tell."
 )
 NO_SANDBOX = 3  # exit code
@@ -35,11 +36,25 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--question", default="", metavar="NAME", help="mark only this one anew, for all; the rest stays"
     )
-    parser.add_argument("--key", type=Path, metavar="FILE", help="of a private course (default: beside the hand-ins)")
+    parser.add_argument(
+        "--key",
+        type=Path,
+        metavar="FILE",
+        help="key of a private course (default: beside the hand-ins)",
+    )
     parser.add_argument("-o", "--output", type=Path, help="where results go (default grades/ASSIGNMENT)")
     parser.add_argument("--jobs", type=int, default=1, help="hand-ins at a time (default 1)")
-    parser.add_argument("--seed", type=int, help="of the hidden cases (default: drawn once and kept with the results)")
-    parser.add_argument("--seconds", type=float, default=20, help="for one question of one hand-in (default 20)")
+    parser.add_argument(
+        "--seed",
+        type=int,
+        help="seed of the hidden cases (default: drawn once and kept with the results)",
+    )
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=20,
+        help="time limit for one question of one hand-in (default 20)",
+    )
     parser.add_argument("--memory", type=int, default=4096, metavar="MB", help="address space (default 4096)")
     parser.add_argument(
         "--no-sandbox", action="store_true", help="go on where there is no sandbox: answers can then read your files"
@@ -77,7 +92,9 @@ def run_grade(args: argparse.Namespace) -> int:
         )
     if not args.no_sandbox and (why := problem()):
         tell(f"this system offers no sandbox: {why}")
-        tell("answers would run with your rights. On a machine that holds nothing of worth, --no-sandbox goes on.")
+        tell(
+            "answers would run with your rights. On a machine without valuable data, --no-sandbox grades all the same."
+        )
         return NO_SANDBOX
     if args.no_sandbox:
         tell("NO SANDBOX: answers can read, write and send what you can")

@@ -10,7 +10,7 @@ from labkit.base.paths import HOME, WORK
 from labkit.commands.processes import add_server_options, become, needs_package
 from labkit.commands.terminal import say
 
-HELP = "open JupyterLab on your copy of the lessons, with its options if any follow"
+HELP = "open JupyterLab on your copy of the lessons; other options are passed to JupyterLab"
 
 
 def register(parser: argparse.ArgumentParser) -> None:

@@ -21,7 +21,7 @@ def register(parser: argparse.ArgumentParser) -> None:
 
 
 def show_losses(args: argparse.Namespace) -> int:
-    """A line a loss, or all about one."""
+    """One line per loss, or all about one."""
     from labkit.data.papers import errata
     from labkit.losses import CATALOG
     from labkit.surrogates.cards import BY_NAME

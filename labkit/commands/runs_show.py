@@ -34,7 +34,7 @@ def chosen_runs(args: argparse.Namespace) -> list[Run]:
 
 
 def list_runs(args: argparse.Namespace) -> int:
-    """A line a run."""
+    """One line per run."""
     runs = chosen_runs(args)
     if not runs:
         print("no runs here; `python -m labkit train --help` says how to make one")
@@ -54,7 +54,7 @@ def list_runs(args: argparse.Namespace) -> int:
 
 
 def compare_runs(args: argparse.Namespace) -> int:
-    """A line a group."""
+    """One line per group."""
     runs, metric = chosen_runs(args), args.metric or "R@1"
     frame = table(runs, metric, args.split)
     for note in frame.attrs["notes"]:

@@ -103,7 +103,7 @@ def reason(python: str, said: str) -> str:
         return f"the disk is full (pip also needs room in {tempfile.gettempdir()}): make room"
     if subprocess.run([python, "-c", "import ensurepip"], capture_output=True).returncode:
         return "this Python lacks ensurepip: on Debian and Ubuntu, apt install python3-venv"
-    return "mend what is said there (is the network up?)"
+    return "fix the error shown there (is the network up?)"
 
 
 def room(folder: Path) -> bool:

@@ -8,7 +8,7 @@ import sys
 from labkit.commands.processes import needs_checkout, run
 from labkit.commands.terminal import say
 
-HELP = "check format, lint and types, then run pytest, with its options if any follow"
+HELP = "check format, lint and types, then run pytest; other options are passed to it"
 CHECKS = (["ruff", "format", "--check", "."], ["ruff", "check", "."], ["mypy"])
 EVERYTHING = ["-n", "auto", "-q", "--durations=10"]
 # something of most rooms, chosen by CPU time: with the checks a minute on two cores

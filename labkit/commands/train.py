@@ -35,7 +35,9 @@ def register(parser: argparse.ArgumentParser) -> None:
         "--seed", type=whole(SEEDS), nargs="+", default=[0], help="one or several, trained one after another"
     )
     add_run_options(parser)
-    parser.add_argument("--resume", metavar="RUN", help="go on with this run (a folder or its id), and nothing else")
+    parser.add_argument(
+        "--resume", metavar="RUN", help="go on with this run (a folder or its id); takes no preset and no settings"
+    )
     # what the queue expects of FILE.py when it starts a run
     parser.add_argument("--loss-sha256", default="", help=argparse.SUPPRESS)
     parser.set_defaults(run=run_train)
@@ -55,7 +57,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--runs", type=new_folder, default=OWN, help="where runs go (default runs/)")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:N or mps")
     parser.add_argument("--threads", type=whole(THREADS), help="CPU threads of a run (default: torch's own choice)")
-    parser.add_argument("--micro-batch", type=whole(MICRO), help="two passes with so many items at a time")
+    parser.add_argument("--micro-batch", type=whole(MICRO), help="train in two passes, this many items at a time")
     parser.add_argument(
         "--keep",
         choices=("all", "embeddings", "metrics"),
@@ -72,7 +74,7 @@ def run_train(args: argparse.Namespace) -> int:
 
 
 def list_presets() -> int:
-    """A line a preset."""
+    """One line per preset."""
     print("Presets:")
     for name in preset_names():
         print(f"  {name:22} {describe(name)}")

@@ -82,7 +82,7 @@ HELD_OUT = 0.1
 def fashion_mnist(subset: str = "auto", per_class: int | None = None, merged: bool = False) -> Splits:
     """Ten classes, the same in every split: the last tenth of each class's training images is validation.
 
-    subset: "full" for the official files, "embedded" for 200 + 100 images a class, "auto" for full where found.
+    subset: "full" for the official files, "embedded" for 200 + 100 images per class, "auto" for full where found.
     per_class: train on the first so many images of each class only.
     merged: train on four coarse classes (tops, trousers, shoes, bag); validation and test keep the ten.
     """
@@ -139,7 +139,7 @@ def read_official() -> tuple[Dataset, Dataset]:
 
 
 def read_subset() -> tuple[Dataset, Dataset]:
-    """The embedded 200 training and 100 test images a class."""
+    """The embedded 200 training and 100 test images per class."""
     with np.load(locate(SUBSET), allow_pickle=False) as arrays:
         train, test = (
             dataset(split, *(arrays[f"{split}_{part}"] for part in ("images", "labels", "index")))

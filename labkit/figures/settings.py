@@ -66,7 +66,7 @@ def against_setting(
 
 
 def centers_of(run: Run) -> float:
-    """K, the proxies a class of a run's loss; 10 where it was left alone."""
+    """K, the proxies per class of a run's loss; 10 where it was left alone."""
     return float(run.record.config.loss_options.get("centers", 10))
 
 

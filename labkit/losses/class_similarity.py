@@ -1,4 +1,4 @@
-"""Classes stand for themselves by proxies: the similarity of a sample to a class, and the regulariser on its centres.
+"""Proxies stand for classes: the similarity of a sample to a class, and the regulariser on its centres.
 
 Every proxy loss of the papers is a function of S(x, c) (N, C) alone; `proxies.py` holds those functions.
 """
@@ -144,7 +144,7 @@ def check_centers(w: Tensor) -> None:
 def check_one_center(proxies: Tensor) -> None:
     """(C, D) or (C, 1, D); `check_proxies` does the rest."""
     if isinstance(proxies, Tensor) and proxies.dim() == 3 and proxies.shape[1] != 1:
-        raise ValueError(f"proxies: this loss has one proxy a class, got shape {tuple(proxies.shape)}")
+        raise ValueError(f"proxies: this loss has one proxy per class, got shape {tuple(proxies.shape)}")
 
 
 def check_proxies(proxies: Tensor, dim: int) -> None:

@@ -1,4 +1,4 @@
-"""The frame of every loss on pairs of the batch: check, compare all pairs of rows, let the loss share out, reduce.
+"""The frame of every loss on pairs of the batch: check, compare all, give each query its share, reduce.
 
 A loss is a short function of one matrix, the distances D or similarities S of all pairs of unit rows; `pair_loss` does
 the rest. D_ij = ‖e_i − e_j‖ = √(2 − 2 s_ij), P_i and N_i are the other items of i's class and the items of other

@@ -194,7 +194,9 @@ def ranked_list(
 def check_radius(margin: float, alpha: float) -> None:
     """Positives stay within α − m of the query."""
     if margin >= alpha:
-        raise ValueError(f"margin must be below alpha, the radius α − m is not positive: got {margin!r} and {alpha!r}")
+        raise ValueError(
+            f"margin must be below alpha, otherwise the radius α − m is not positive: got {margin!r} and {alpha!r}"
+        )
 
 
 @checked

@@ -91,7 +91,7 @@ def proxy_anchor(
     reduction: Reduction = "mean",
     return_parts: bool = False,
 ) -> Result:
-    """ProxyAnchor: MPA with one proxy a class and no regulariser (Kim et al. 2020, Eq. 4; E-MPA-16).
+    """ProxyAnchor: MPA with one proxy per class and no regulariser (Kim et al. 2020, Eq. 4; E-MPA-16).
 
     embeddings (N, D), labels (N,), proxies (C, D) -> scalar; see `mpa` for the reductions.
     """

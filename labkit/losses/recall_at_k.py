@@ -100,7 +100,9 @@ def recall_at_k(
                 normalize=False,
             )
         if return_parts or method != "auto":
-            raise ValueError('simix_space: "similarity" has no return_parts and one method; use "embedding"')
+            raise ValueError(
+                'simix_space: "similarity" allows neither return_parts nor a method but "auto"; use "embedding"'
+            )
         mixed = mix_similarities(e @ e.T, pairs)
         return ranking_loss_from_similarities(mixed, mixed_labels, head, rules, reduction=reduction)
 

@@ -142,5 +142,5 @@ def ndcg_at_k(
             raise ValueError("ideal: a list without any relevant item has no nDCG")
     found = dcg_at_k(rel, k, gain)
     if bool((found > best * (1 + 1e-12)).any()):
-        raise ValueError("ideal must hold the relevances of the whole gallery: the list itself scores more")
+        raise ValueError("ideal must hold the relevances of the whole gallery: the list scores more than this ideal")
     return found / best

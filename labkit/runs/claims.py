@@ -70,7 +70,7 @@ def judged(difference: PairedDifference) -> str:
 
 
 def surviving(found: Iterable[Finding]) -> tuple[int, int]:
-    """How many of all differences are told from zero once it counts that they are many, and how many there are.
+    """How many of all differences differ from zero after correction for multiple tests, and how many there are.
 
     Benjamini and Hochberg: of those that survive, at most one in twenty is expected to be a chance find.
     """

@@ -15,7 +15,8 @@ def delete_run(run: Run) -> None:
         raise RunError(f"run {run.id!r} is running (process {run.record.pid}): stop it first")
     if run.texts is not None:
         raise RunError(
-            f"run {run.id!r} is one of many in {run.path.parent / PACK}, which is not changed: take none out"
+            f"run {run.id!r} is one of many in {run.path.parent / PACK}, "
+            "which labkit does not change: it cannot be deleted by itself"
         )
     hidden = run.path.with_name(f".deleted-{os.getpid()}-{run.id[:100]}")
     os.rename(run.path, hidden)

@@ -71,7 +71,7 @@ class Film:
 
     @cached_property
     def numbers(self) -> Whole:
-        """Of every sample the number of its class within its split: by this classes have their looks."""
+        """Of every sample the number of its class within its split: it decides a class's colour and symbol."""
         found = np.zeros(len(self.labels), np.int32)
         for own in self.splits.values():
             found[own] = np.unique(self.labels[own], return_inverse=True)[1]

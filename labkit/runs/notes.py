@@ -52,7 +52,7 @@ def read_notes(run: Run, own: Path) -> Notes:
 def write_notes(run: Run, own: Path, notes: Notes) -> Path:
     """Write them; returns the file."""
     if len(notes.note) > LONGEST_NOTE:
-        raise RunError(f"note: at most {LONGEST_NOTE:,} letters, got {len(notes.note):,}")
+        raise RunError(f"note: at most {LONGEST_NOTE:,} characters, got {len(notes.note):,}")
     path = notes_file(run, own)
     write_json(path, asdict(Notes(clean_tags(notes.tags), notes.note.strip())))
     return path
@@ -64,5 +64,5 @@ def clean_tags(tags: Iterable[str]) -> tuple[str, ...]:
     if len(found) > MOST_TAGS:
         raise RunError(f"tags: at most {MOST_TAGS}, got {len(found)}")
     if long := [tag for tag in found if len(tag) > LONGEST_TAG]:
-        raise RunError(f"tags: at most {LONGEST_TAG} letters each, got {long[0][:60]!r}")
+        raise RunError(f"tags: at most {LONGEST_TAG} characters each, got {long[0][:60]!r}")
     return found

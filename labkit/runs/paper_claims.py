@@ -144,7 +144,7 @@ CLAIMS = (
     Claim(
         "pnp",
         "Fig. 8 (c)",
-        "Four samples a class beat two and eight, at the same batch size",
+        "Four samples per class beat two and eight, at the same batch size",
         (
             between("omniglot", ("pnp-dq", {}), ("pnp-dq", {"batch.classes": 64, "batch.per_class": 2})),
             between("omniglot", ("pnp-dq", {}), ("pnp-dq", {"batch.classes": 16, "batch.per_class": 8})),
@@ -183,7 +183,7 @@ CLAIMS = (
     Claim(
         "mpa",
         "Tables 7, 8",
-        "More proxies a class are better (merged labels, which have several centres)",
+        "More proxies per class are better (merged labels, which have several centres)",
         (
             between("omniglot-merged", ("mpa", {}), ("mpa", {"centers": 1})),
             between("omniglot-merged", ("mpa", {"centers": 20}), ("mpa", {})),

@@ -79,7 +79,7 @@ def read_points(run: Run) -> tuple[Floats, NDArray[np.object_], NDArray[np.int64
     if len(embeddings) < 3:
         raise RunError(f"run {run.id}: a projection needs at least 3 embeddings, got {len(embeddings)}")
     if not embeddings.isfinite().all():
-        raise RunError(f"run {run.id}: the embeddings hold NaN or infinite values, so the training went astray")
+        raise RunError(f"run {run.id}: the embeddings hold NaN or infinite values, so the training diverged")
     unit = embeddings / embeddings.norm(dim=1, keepdim=True).clamp_min(1e-12)
     # a label of the training split may stand for another class in the test split
     strata = samples.groupby([name for name in ("split", "label") if name in samples], dropna=False).ngroup()

@@ -102,7 +102,7 @@ def read_points(run: Run, most: int = MOST) -> Points:
     if kept > most:
         samples = samples.sort_values("label", kind="stable")[:most].sort_index()
     if len(samples) < 2:
-        raise RunError(f"run {run.id} has recorded {len(samples)} test points: a query needs another one to be found")
+        raise RunError(f"run {run.id} has recorded {len(samples)} test points; at least 2 are needed")
     in_gallery = samples["split"] == "gallery" if "split" in samples else np.zeros(len(samples), dtype=bool)
     queries = int((~in_gallery).sum()) if in_gallery.any() else 0
     samples = pd.concat([samples[~in_gallery], samples[in_gallery]])

@@ -1,4 +1,4 @@
-"""Who the rows of an embedding file are."""
+"""Which sample each row of an embedding file belongs to."""
 
 from __future__ import annotations
 

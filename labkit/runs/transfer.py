@@ -97,7 +97,7 @@ def import_runs(path_zip: Path | str, root: Path | str, *, overwrite: bool = Fal
     except OSError as error:
         if error.errno != errno.EINVAL:  # a full disk, say
             raise
-        raise RunError(f"{path_zip} is not a whole zip file: it points outside itself") from None
+        raise RunError(f"{path_zip} is not a whole zip file: it refers to places beyond its end") from None
     return [read_run(place) for place in places.values()]
 
 

@@ -1,4 +1,4 @@
-"""Training: large batches in two passes."""
+"""Training runs: presets, loop, checkpoints, queue; `large_batch_step` for loops of your own."""
 
 from labkit.training.large_batch import large_batch_step
 

@@ -39,7 +39,9 @@ class Config(RunSettings):
         check_choice("train.metric", self.train.metric, (*WHILE_TRAINING, *(f"{name} across" for name in ACROSS)))
         check_choice("batch.batch_norm", self.batch.batch_norm, BATCH_NORM)
         if self.train.patience and self.train.select == "last":
-            raise ValueError('train.patience stops after the best weights, so it needs train.select = "best"')
+            raise ValueError(
+                'train.patience stops when the best weights get no better, so it needs train.select = "best"'
+            )
         if self.record.frames == 1:
             raise ValueError("record.frames must be 0, or 2 and more: the first and the last are always taken")
         for section, function in (("augment", augment), ("images", FileImages)):

@@ -73,10 +73,10 @@ def emoji_gallery(run_id: str = "emoji_pnp-dq_s0", root: Path = RECORDED) -> Gal
     try:
         run = open_run(run_id, root)
         if tuple(read_samples(run)["id"]) != data.ids:
-            raise RunError(f"run {run_id} keeps other drawings than the data set gives now: record it anew")
+            raise RunError(f"run {run_id} holds other drawings than the data set has now: record it anew")
         ways[TRAINED] = read_embeddings(run)
     except RunError as error:
-        print(f"The trained network is not there yet, two ways of comparing are: {error}")
+        print(f"Without the trained network, only pixels and the untrained network are compared: {error}")
     unit = {name: torch.nn.functional.normalize(rows, dim=1) for name, rows in ways.items()}
     return Gallery(data.inputs, data.labels, data.columns["name"], data.columns["vendor"], unit)
 

@@ -34,7 +34,7 @@ def load_data(config: Config) -> Splits:
         return load(**config.data)
     except (TypeError, OverflowError) as error:
         options = ", ".join(f"data.{name}={value!r}" for name, value in config.data.items())
-        raise ValueError(f"data: they cannot be loaded with {options[:300] or 'no data.name'}: {error}") from error
+        raise ValueError(f"data: cannot be loaded with {options[:300] or 'no data.name'}: {error}") from error
 
 
 def sampler(labels: Tensor, config: BatchConfig, seed: int) -> Batches:

@@ -48,7 +48,9 @@ def large_batch_step(
     if not isinstance(micro_batch, int) or isinstance(micro_batch, bool) or micro_batch < 1:
         raise ValueError(f"micro_batch must be a whole number, 1 or above; got {micro_batch!r}")
     if len(inputs) != len(labels) or len(inputs) == 0:
-        raise ValueError(f"batch: {len(inputs)} inputs and {len(labels)} labels; they must be equally many, and some")
+        raise ValueError(
+            f"batch: {len(inputs)} inputs and {len(labels)} labels; there must be as many of both, and at least one"
+        )
     check_choice("batch_norm", batch_norm, BATCH_NORM)
     if is_distributed() and not isinstance(model, DistributedDataParallel):
         raise ValueError("model must be wrapped in DistributedDataParallel when several processes train together")

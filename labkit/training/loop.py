@@ -215,7 +215,7 @@ def save_last(tracker: FileTracker, state: State, clock: Clock) -> None:
 
 
 def evaluate(config: Config, state: State, splits: Splits, tracker: FileTracker, report: Report) -> None:
-    """Measure the validation classes; keep the weights if the best are wanted and these are."""
+    """Measure the validation classes; keep the weights if train.select is "best" and these are the best so far."""
     progress, metric = state.progress, config.train.metric
     if len(splits.validation) == 0:
         progress.best_step = progress.step

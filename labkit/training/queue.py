@@ -160,7 +160,7 @@ def unfinished(job: Job, root: Path) -> list[tuple[Job, str]]:
 
 
 def forget(root: Path, numbers: set[int]) -> None:
-    """Take a command's entries out of the queue when it ends: what is left it goes on with when it is called again."""
+    """Take a command's entries out of the queue when it ends: the same command, called again, makes what is left."""
     with changing(root) as queue:
         queue.entries = [entry for entry in queue.entries if entry.number not in numbers or entry.alive]
 

@@ -1,4 +1,4 @@
-"""One training step: embed, lose, learn; on one device or several, in one pass or two."""
+"""One training step: embed the batch, compute the loss, update the weights; on one device or several."""
 
 from __future__ import annotations
 

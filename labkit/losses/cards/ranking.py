@@ -97,7 +97,7 @@ CARDS = (
         ("E-SL-3", "E-SL-5"),
         RSK_OPTIONS,
         partial(ranking.RecallAtK, simix=True),
-        released="Virtual embeddings are computed, and only for 3, 4 or 6 images a class.",
+        released="Virtual embeddings are computed, and only for 3, 4 or 6 images per class.",
     ),
     Card(
         "fast-ap",

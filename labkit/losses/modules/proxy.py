@@ -7,7 +7,7 @@ from labkit.losses.modules.base import Loss, directions
 
 
 class OneProxy(Loss):
-    """One proxy a class."""
+    """One proxy per class."""
 
     def __init__(self, num_classes: int, dim: int, *given: Any, **options: Any) -> None:
         """Proxies (C, D)."""
@@ -20,19 +20,19 @@ class OneProxy(Loss):
 
 
 class ProxyNCA(OneProxy):
-    """ProxyNCA with one proxy a class: see `functional.proxy_nca`."""
+    """ProxyNCA with one proxy per class: see `functional.proxy_nca`."""
 
     function = staticmethod(proxies.proxy_nca)
 
 
 class ProxyAnchor(OneProxy):
-    """ProxyAnchor with one proxy a class: see `functional.proxy_anchor`."""
+    """ProxyAnchor with one proxy per class: see `functional.proxy_anchor`."""
 
     function = staticmethod(proxies.proxy_anchor)
 
 
 class SeveralProxies(Loss):
-    """Several proxies a class."""
+    """Several proxies per class."""
 
     def __init__(self, num_classes: int, dim: int, centers: int = 10, *given: Any, **options: Any) -> None:
         """Proxies (C, K, D), K = centers."""
@@ -45,7 +45,7 @@ class SeveralProxies(Loss):
 
 
 class SoftTriple(SeveralProxies):
-    """SoftTriple with several centres a class: see `functional.soft_triple`."""
+    """SoftTriple with several centres per class: see `functional.soft_triple`."""
 
     function = staticmethod(proxies.soft_triple)
 

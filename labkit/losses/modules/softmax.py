@@ -64,7 +64,7 @@ class SGSL(Classifier):
     gate_open: Tensor
 
     def __init__(self, num_classes: int, dim: int, *given: Any, **options: Any) -> None:
-        """A gate that can never open is told."""
+        """Warns if the gate can never open."""
         super().__init__(num_classes, dim, *given, **options)
         self.register_buffer("gate_open", torch.zeros((), dtype=torch.bool))
         smoothing, gate = self.options["label_smoothing"], self.options["gate"]

@@ -80,10 +80,10 @@ export function proxies({ model, el }) {
   const label = "Samples and proxies of three classes on the circle; each can be moved with the arrow keys";
   const view = stage(el, { height: HIGH + 24 + signedBarsHeight(3), label, draw, find });
   const losses = { label: "loss", values: Object.keys(LOSSES), start: set.loss };
-  const many = { label: "proxies a class", values: [1, 2, 3], start: set.centers };
+  const many = { label: "proxies per class", values: [1, 2, 3], start: set.centers };
   const changed = (name) => (value) => {
     set[name] = value;
-    box.hidden = ONE_PROXY.includes(set.loss); // they have one proxy a class, always
+    box.hidden = ONE_PROXY.includes(set.loss); // they have one proxy per class, always
     view.redraw();
   };
   choose(view.controls, losses, changed("loss"));

@@ -85,7 +85,7 @@ export function softTriple(embeddings, labels, proxies, options = {}) {
   );
 }
 
-/** ProxyAnchor: MPA with one proxy a class and no regulariser. */
+/** ProxyAnchor: MPA with one proxy per class and no regulariser. */
 export function proxyAnchor(embeddings, labels, proxies, { alpha = 32, delta = 0.1 } = {}) {
   return mpa(embeddings, labels, proxies, { alpha, delta, tau: 0 });
 }

@@ -92,7 +92,7 @@ export function lossOf(choice) {
   return (e, y) => rankingLoss(e, y, head, options.tau);
 }
 
-/** How many proxies a class has; 0 for losses without. */
+/** How many proxies per class has; 0 for losses without. */
 export function centersOf({ loss, options }) {
   return LOSSES[loss].family === "proxy" ? options.centers ?? 1 : 0;
 }
