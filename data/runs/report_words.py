@@ -1,4 +1,4 @@
-"""Writes data/runs/WORDS.md from the runs of readers of words and from boxes.csv; no number is typed by hand."""
+"""Writes data/runs/WORDS.md from the runs of readers of words, boxes.csv and lists.csv; no number is typed by hand."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from labkit.runs.readings import approximation, arm_table, readings, word_differ
 from labkit.runs.schema import RunError  # noqa: E402
 from labkit.runs.verdicts import margin_of, verdict_of  # noqa: E402
 
-INTRO = """# Readers of words, tuned on the edit distance
+INTRO = """# Learned surrogates: readers tuned on the edit distance, boxes on IoU, lists on nDCG
 
 Written by `python data/runs/report_words.py` from the runs; nothing is typed by hand. What was fixed beforehand is in
 PROTOCOL.md, all tuning trials are in word_trials.csv, and `python data/runs/record_words.py` makes what is missing.
@@ -40,7 +40,7 @@ def main() -> int:
     runs = find_runs(HERE)
     parts = [INTRO, base(runs)]
     parts += [arms([run for run in runs if run.topic == topic], preset) for topic, preset in places()]
-    parts += [kinds(runs), stages(runs), options(runs), quality(runs), boxes()]
+    parts += [kinds(runs), stages(runs), options(runs), quality(runs), boxes(), lists()]
     write_bytes(HERE / "WORDS.md", "\n".join(part.rstrip() + "\n" for part in parts if part).encode())
     return 0
 
@@ -211,18 +211,42 @@ def boxes() -> str:
         cells = [start, loss, str(len(rows)), f"{rows['rate'].iloc[0]:g}", f"{rows['mean_iou'].mean():.3f}"]
         cells += [f"{100 * rows[name].mean():.1f}" for name in ("f1_50", "f1_70")]
         cells.append(against_proxy(loss, (both["mean_iou"] - both["mean_iou_proxy"]).to_numpy()))
-        cells.append(f"{int(rows['missed'].iloc[0])}: {rows['mean_iou_of_missed'].mean():.3f}")
+        missed = int(rows["missed"].iloc[0])
+        cells.append(f"{missed}: {rows['mean_iou_of_missed'].mean():.3f}" if missed else "none missed")
         cells.append(f"{rows['cpu_seconds'].mean():.1f}")
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
+def lists() -> str:
+    """A third metric by the same machinery."""
+    if not (HERE / "lists.csv").is_file():
+        return ""
+    frame = pd.read_csv(HERE / "lists.csv")
+    lines = [
+        "## A third metric: nDCG of lists",
+        "",
+        "record_lists.py: eight items a list, 2,000 test lists; equal within ±0.01 of nDCG (t interval over seeds).",
+        "",
+        "| loss | seeds | rate | nDCG | against squared error | CPU s |",
+        "|---|---|---|---|---|---|",
+    ]
+    proxy = frame[frame["loss"] == "squared error"]
+    for loss, rows in frame.groupby("loss", sort=False):
+        both = rows.merge(proxy, on="seed", suffixes=("", "_proxy"))
+        cells = [str(loss), str(len(rows)), f"{rows['rate'].iloc[0]:g}", f"{rows['ndcg'].mean():.4f}"]
+        cells.append(against_proxy(str(loss), (both["ndcg"] - both["ndcg_proxy"]).to_numpy()))
+        lines.append(f"| {' | '.join([*cells, format(rows['cpu_seconds'].mean(), '.1f')])} |")
+    return "\n".join(lines) + "\n"
+
+
 def against_proxy(loss: str, differences: np.ndarray) -> str:
-    """A difference in mean IoU to smooth-L1, with interval and verdict."""
-    if loss in ("smooth-L1", "as it is") or len(differences) < 2:
+    """A difference to the proxy that the base was trained by, with interval and verdict."""
+    if loss in ("smooth-L1", "squared error", "as it is") or len(differences) < 2:
         return ""
     low, high = t_interval(differences)
-    return f"{differences.mean():+.3f} [{low:+.3f}, {high:+.3f}] {with_mark(verdict_of(low, high, 0.01))}"
+    mean, *ends = (f"{value:+.3f}".replace("-", "−") for value in (differences.mean(), low, high))
+    return f"{mean} [{', '.join(ends)}] {with_mark(verdict_of(low, high, 0.01))}"
 
 
 if __name__ == "__main__":
