@@ -391,7 +391,7 @@ recognition.unstack("method")[["Acc", "NED", "TED"]]
 # Read it with care. The gain for ICDAR'03 is printed as 26.89 %; 151 to 119 is 21.19 % (E-SL-6). The base is not
 # converged: a released TRBA that was trained by cross-entropy alone reads all seven sets better than LS-ED after tuning,
 # as a user measured it (subsets may differ, E-SL-B). And the table has no row for cross-entropy with the same extra
-# steps. Our reader, words and settings are others (small, rendered, ours), so the numbers cannot be compared; the
+# steps. Our readers, words and settings are others (small readers, our settings), so the numbers cannot be compared; the
 # claims can:
 
 # %% jupyter={"source_hidden": true}

@@ -34,6 +34,7 @@ KINDS = {
     "all words": lambda t: t["distance_before"] >= 0,
 }
 HARDEST = 40
+FIRST = "words-tune"  # the one whose words can be drawn from the clone alone
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
@@ -59,7 +60,7 @@ def page() -> None:
         "surrogate, or by one of the controls. Lesson 10 says what they are."
     )
     every = [run for run in finished_runs() if run.has("samples.parquet") and run.value("TED") is not None]
-    presets = sorted({run.preset for run in every if run.loss == BASE})
+    presets = sorted({run.preset for run in every if run.loss == BASE}, key=lambda name: (name != FIRST, name))
     if not presets:
         st.info(
             "No reader of words that was tuned is here with its base. Train both: `python -m labkit train words-tune "
@@ -92,7 +93,7 @@ def reader_title(name: str) -> str:
     share = name.removeprefix("base-")
     if name.startswith("base-") and share.isdigit():
         return f"after {share} % of its training"
-    return "fully trained" if name == "base" else name
+    return {"base": "fully trained", "": "as it comes with its data"}.get(name, name)
 
 
 def say_what_is_here(table: pd.DataFrame) -> None:
