@@ -25,6 +25,7 @@ NAMES = (
     "project",
     "compress",
     "decompress",
+    "rates",
     "data",
     "grade",
     "course",
