@@ -23,7 +23,7 @@ def full(tmp_path):
     project(read_run(folder), ["pca"])
     (folder / "projections" / "umap.parquet").write_bytes((folder / "projections" / "pca.parquet").read_bytes())
     (folder / "notes.json").write_text('{"tags": ["mine"], "note": "a note"}', encoding="utf-8")
-    for name in ("sprites.json", "sprites.webp"):
+    for name in ("approximation.parquet", "sprites.json", "sprites.webp"):
         (folder / name).write_bytes(b"{}")
     assert bytes_of(folder).keys() == set(FILES)
     return folder
