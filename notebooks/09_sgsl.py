@@ -321,11 +321,12 @@ labkit.show(
 )
 
 # %% [markdown]
-# ## The sphere
+# ## Two spheres
 #
 # Embeddings with three numbers can be seen as they are. Below are test images of Fashion-MNIST while the network
-# trains; retrieval only sees their directions, so we draw those. Choose a loss, press play, and turn the sphere. Look
-# for the paper's Figure 3: are the classes of softmax + SGSL more compact than those of the softmax?
+# trains; retrieval only sees their directions, so we draw those. Left softmax, right softmax + SGSL: press play, and turn
+# one sphere, the other turns with it. Look for the paper's Figure 3: are the classes of softmax + SGSL more compact than
+# those of the softmax?
 
 # %% jupyter={"source_hidden": true}
 from labkit.explorers.lessons.sgsl import explore_sphere

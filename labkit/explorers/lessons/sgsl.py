@@ -27,23 +27,23 @@ def sphere_film(loss: str, smoothing: str) -> Film:
 
 
 def explore_sphere(smoothing: str = "0.0") -> Any:
-    """Two spheres that go and turn together, softmax and SGSL; beneath, both early and at the end."""
+    """Two spheres that go and turn together, softmax and SGSL; beneath, both at the end."""
     both = ("softmax", "softmax + SGSL")
     menus = [
         Menu(label="loss", values=list(LOSSES), start=both[0]),
         Menu(label="label smoothing", values=SMOOTHING, start=smoothing),
     ]
     films: dict[Choice, Film] = {choice: sphere_film(*choice) for choice in product(LOSSES, SMOOTHING)}
-    twin = [(films[loss, smoothing], frame) for loss in both for frame in (4, -1)]
+    twin = [(films[loss, smoothing], -1) for loss in both]
     titles = [f"{film.title.partition(',')[0]}, step {film.steps[frame]}" for film, frame in twin]
     alt = (
         "Test images of Fashion-MNIST as points on the unit sphere while two losses train, seed 0: turn one sphere and "
         "the other turns with it. At first all lie at one spot; they spread over the sphere, and the classes draw "
         "together. A class has one colour and one shape on both."
     )
-    beneath = f"Left softmax, right softmax + SGSL: {len(twin[0][0].labels)} images early in training and at its end."
+    beneath = f"Left softmax, right softmax + SGSL: {len(twin[0][0].labels)} images at the end of training."
     starts = [(loss, smoothing) for loss in both]
-    return show_films(films, menus, twin, titles, alt, beneath, columns=4, starts=starts)
+    return show_films(films, menus, twin, titles, alt, beneath, starts=starts)
 
 
 def explore_maximum(gamma: float = 30.0) -> None:
