@@ -302,7 +302,38 @@ for name, chosen in (("disjoint", exact == 1), ("overlapping", exact < 1)):
 # It points home although its value is off by a fifth and more: the penalty keeps the gradient near length 1 where IoU
 # has none.
 # Nothing of that needs to be learned, of course. The distance between the centres points home, too; that is what GIoU
-# and its kin add by hand. The honest question is the one of the next section: what does it gain, and against what?
+# and its kin add by hand. The honest question is: what does it gain, and against what? A small network was trained to
+# find one rotated box in a picture, then tuned with each of five losses, five seeds each: once from predictions that
+# overlap their boxes, once from predictions that were moved away from them (`data/runs/boxes.csv`).
+
+# %% jupyter={"source_hidden": true}
+from labkit.figures.outcomes import outcomes_figure
+from labkit.runs.small_experiments import outcomes
+
+boxes, lists = outcomes("boxes"), outcomes("lists")
+labkit.show(
+    outcomes_figure(boxes, "mean IoU of 1,000 test boxes after tuning"),
+    "Mean IoU after tuning with five losses, from boxes that overlap and from boxes that lie apart, with 95 % intervals "
+    "over seeds; small marks are single seeds. Where boxes overlap, exact IoU is best and LS-IoU gains least. Where they "
+    "lie apart, exact and upright IoU stay at 0; LS-IoU moves, but varies from seed to seed; smooth-L1 is best.",
+)
+
+# %% [markdown]
+# Where boxes overlap, the exact metric is differentiable, and tuning on it wins: a surrogate has nothing to add. Where they
+# lie apart, exact IoU has no gradient and nothing moves; LS-IoU does find home, in most seeds, but plain smooth-L1 does
+# so better and every time.
+#
+# Is the machinery generic? The same Algorithm 1 on a third metric, nDCG of lists of eight items, without any change to it
+# (`data/runs/lists.csv`):
+
+# %% jupyter={"source_hidden": true}
+labkit.show(
+    outcomes_figure(lists, "nDCG of 2,000 test lists after tuning"),
+    "nDCG after tuning with four losses, with 95 % intervals over seeds: all lie within 0.003 of each other.",
+)
+
+# %% [markdown]
+# It runs, and changes nothing: all are equal within 0.01, on a base that is near the ceiling.
 #
 # ## An experiment: tuning a reader on the edit distance
 #

@@ -105,8 +105,9 @@ def numbers(rows: Sequence[Row]) -> tuple[Tensor, Tensor] | None:
 
 
 def close(a: Tensor, b: Tensor) -> bool:
-    """The same numbers, up to rounding."""
-    return bool(torch.allclose(a, b, rtol=1e-5, atol=1e-7, equal_nan=True))
+    """The same numbers in the same order, up to rounding, whatever their shapes."""
+    first, second = a.reshape(-1), b.reshape(-1)
+    return len(first) == len(second) and torch.allclose(first, second, rtol=1e-5, atol=1e-7, equal_nan=True)
 
 
 def in_another_order(row: Row) -> bool:
