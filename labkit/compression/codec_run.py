@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from functools import partial
 
 import numpy as np
 import torch
@@ -22,71 +21,18 @@ from labkit.compression.network import LAMBDAS, Network
 from labkit.data.files import DataError
 from labkit.data.photographs import photographs
 from labkit.runs import provenance
-from labkit.runs.record import DataFacts, Resumed, RunRecord
+from labkit.runs.record import DataFacts
 from labkit.runs.tracker import FileTracker
-from labkit.runs.variant import Variant
-from labkit.training.devices import choose_device, device_name, prepare
-from labkit.training.distributed import world_size
-from labkit.training.ending import drop_checkpoints, report_failure, summary_of
-from labkit.training.evaluation import num_parameters
-from labkit.training.loop import first_record, resumable, save_last
+from labkit.training.ending import drop_checkpoints, summary_of
+from labkit.training.lab_run import Lab, resume_lab, start_lab
+from labkit.training.loop import save_last
 from labkit.training.report import Report
-from labkit.training.state import State, load_checkpoint, set_learning_rate
-from labkit.training.watch import Clock, Stop, stop_signals
+from labkit.training.state import State, set_learning_rate
+from labkit.training.watch import Clock, Stop
 
 CODEC_FILE = "codec.safetensors"
 VALIDATION, SIDE = 8, 256  # the middle of the first so many photographs of BSDS500 test
 TESTED = (0, 25, 50, 75, 100)  # qualities at which Kodak is coded at the end
-
-
-def start_codec(
-    config: CodecConfig,
-    seed: int,
-    folder: Path,
-    *,
-    variant: Variant | None = None,
-    command: str = "",
-    device: str = "auto",
-    keep: str = "all",
-) -> RunRecord:
-    """Train a new run in `folder`; returns run.json's final content. variant: what was chosen, for the record."""
-    state = build_state(config, seed, choose_device(device))
-    record = replace(first_record(config, seed, folder, variant, command, keep), **facts(state))
-    return run(config, seed, state, FileTracker.create(folder, record))
-
-
-def resume_codec(folder: Path, *, device: str = "auto", threads: int | None = None) -> RunRecord:
-    """Go on with a run that was killed, interrupted or failed, from its last checkpoint."""
-    record, settings = resumable(folder)
-    torch.set_num_threads(threads or record.threads)
-    config, seed = from_dict(settings), record.seed or 0
-    state = build_state(config, seed, choose_device(record.device if device == "auto" else device))
-    now = facts(state)
-    if record.data.sha256 != now["data"].sha256:
-        raise ValueError(f"{folder}: the photographs are not those that the run began with; it cannot be resumed")
-    path = folder / "checkpoints" / "last.safetensors"
-    if path.is_file():
-        load_checkpoint(path.read_bytes(), state, folder)
-    again = {name: now[name] for name in ("commit", "dirty", "versions", "device_name")}
-    record = replace(record, resumed=(*record.resumed, Resumed(step=state.progress.step, **again)))
-    return run(config, seed, state, FileTracker.reopen(folder, record, state.progress.step))
-
-
-def run(config: CodecConfig, seed: int, state: State, tracker: FileTracker) -> RunRecord:
-    """Train, test, and leave a status whatever happens."""
-    if world_size() > 1:
-        raise ValueError("the codec is trained by one process; start it without torchrun")
-    prepare(state.device)
-    try:
-        with stop_signals() as stop:
-            if train(config, seed, state, tracker, stop):
-                finish(state, tracker)
-            else:
-                tracker.finish("interrupted")
-    except BaseException as error:
-        report_failure(tracker, error)
-        raise
-    return tracker.record
 
 
 def train(config: CodecConfig, seed: int, state: State, tracker: FileTracker, stop: Stop) -> bool:
@@ -155,7 +101,7 @@ def measure(state: State) -> dict[str, float]:
     return found
 
 
-def finish(state: State, tracker: FileTracker) -> None:
+def finish(config: CodecConfig, state: State, tracker: FileTracker) -> None:
     """Code Kodak with real bytes if it is there, and write the summary."""
     clock = Clock(state)
     codec = LearnedCodec((tracker.folder / CODEC_FILE).read_bytes())
@@ -181,28 +127,23 @@ def measure_bytes(codec: LearnedCodec) -> dict[str, float | None]:
     return found
 
 
-def facts(state: State) -> dict[str, Any]:
-    """Code, libraries, machine and data of this process."""
+def data_facts(config: CodecConfig) -> DataFacts:
+    """How many photographs there are, and a checksum of them."""
     parts = [*training_photographs(), photographs("bsds500 test")]
     digest = hashlib.sha256("".join(part.checksum for part in parts).encode()).hexdigest()
     train = sum(len(part) for part in parts[:2])
-    return {
-        **provenance.code_version(),
-        "versions": provenance.library_versions(),
-        "host": provenance.host(),
-        "device": state.device.type,
-        "device_name": device_name(state.device),
-        "threads": torch.get_num_threads(),
-        "processes": 1,
-        "parameters": num_parameters(state.module),
-        "data": DataFacts(
-            name="bsds500",
-            sha256=digest,
-            train=train,
-            train_classes=train,
-            validation=VALIDATION,
-            validation_classes=VALIDATION,
-            test=24,
-            test_classes=24,
-        ),
-    }
+    return DataFacts(
+        name="bsds500",
+        sha256=digest,
+        train=train,
+        train_classes=train,
+        validation=VALIDATION,
+        validation_classes=VALIDATION,
+        test=24,
+        test_classes=24,
+    )
+
+
+CODECS = Lab("learned codecs", from_dict, build_state, data_facts, train, finish)
+start_codec = partial(start_lab, CODECS)
+resume_codec = partial(resume_lab, CODECS)

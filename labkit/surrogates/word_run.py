@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,8 @@ import torch
 from labkit.base.files import atomic
 from labkit.data.rendered_words import FONTS, WORDS
 from labkit.metrics import evaluate_words
-from labkit.runs import provenance
-from labkit.runs.record import DataFacts, Resumed, RunRecord
+from labkit.runs.record import DataFacts
 from labkit.runs.tracker import FileTracker
-from labkit.runs.variant import Variant
 from labkit.surrogates.embedding import Surrogate
 from labkit.surrogates.learning import surrogate_loss
 from labkit.surrogates.shipped import weights_file
@@ -24,68 +23,16 @@ from labkit.surrogates.word_source import Part, source_of
 from labkit.surrogates.word_step import build_state, has_surrogate, keep_weights, train_step
 from labkit.surrogates.word_task import random_word_pairs
 from labkit.surrogates.words import decode_words
-from labkit.training.devices import choose_device, device_name, prepare
-from labkit.training.distributed import world_size
-from labkit.training.ending import drop_checkpoints, report_failure, summary_of
-from labkit.training.evaluation import num_parameters
-from labkit.training.loop import first_record, resumable, save_last
+from labkit.training.ending import drop_checkpoints, summary_of
+from labkit.training.lab_run import Lab, resume_lab, start_lab
+from labkit.training.loop import save_last
 from labkit.training.report import Report
-from labkit.training.state import State, load_checkpoint, set_learning_rate
-from labkit.training.watch import Clock, Stop, stop_signals
+from labkit.training.state import State, set_learning_rate
+from labkit.training.watch import Clock, Stop
 
 SHOWN = 300  # pairs of each kind that show how good a surrogate is
 PACKED = {"id": "DELTA_BYTE_ARRAY", "label": "DELTA_BINARY_PACKED", "class_name": "PLAIN", "read": "PLAIN"}
 TOLD = ("learn_loss", "error", "gradient_norm", "learn_kept")  # of the surrogate, where it has learned
-
-
-def start_words(
-    config: WordConfig,
-    seed: int,
-    folder: Path,
-    *,
-    variant: Variant | None = None,
-    command: str = "",
-    device: str = "auto",
-    keep: str = "all",
-) -> RunRecord:
-    """Train a new run in `folder`; returns run.json's final content. variant: what was chosen, for the record."""
-    state = build_state(config, seed, choose_device(device))
-    record = replace(first_record(config, seed, folder, variant, command, keep), **facts(config, state))
-    return run(config, seed, state, FileTracker.create(folder, record))
-
-
-def resume_words(folder: Path, *, device: str = "auto", threads: int | None = None) -> RunRecord:
-    """Go on with a run that was killed, interrupted or failed, from its last checkpoint."""
-    record, settings = resumable(folder)
-    torch.set_num_threads(threads or record.threads)
-    config, seed = from_dict(settings), record.seed or 0
-    state = build_state(config, seed, choose_device(record.device if device == "auto" else device))
-    now = facts(config, state)
-    if record.data.sha256 != now["data"].sha256:
-        raise ValueError(f"{folder}: the data are not those that the run began with; it cannot be resumed")
-    path = folder / "checkpoints" / "last.safetensors"
-    if path.is_file():
-        load_checkpoint(path.read_bytes(), state, folder)
-    again = {name: now[name] for name in ("commit", "dirty", "versions", "device_name")}
-    record = replace(record, resumed=(*record.resumed, Resumed(step=state.progress.step, **again)))
-    return run(config, seed, state, FileTracker.reopen(folder, record, state.progress.step))
-
-
-def run(config: WordConfig, seed: int, state: State, tracker: FileTracker) -> RunRecord:
-    """Train, test, and leave a status whatever happens."""
-    if world_size() > 1:
-        raise ValueError("readers of words are trained by one process; start it without torchrun")
-    prepare(state.device)
-    try:
-        with stop_signals() as stop:
-            if train(config, seed, state, tracker, stop):
-                finish(config, state, tracker)
-            else:
-                tracker.finish("interrupted")
-    except BaseException as error:
-        report_failure(tracker, error)
-        raise
-    return tracker.record
 
 
 def train(config: WordConfig, seed: int, state: State, tracker: FileTracker, stop: Stop) -> bool:
@@ -190,8 +137,8 @@ def write_table(path: Path, columns: dict[str, Any], **how: Any) -> None:
         pd.DataFrame(columns).to_parquet(temporary, index=False, compression="zstd", compression_level=19, **how)
 
 
-def facts(config: WordConfig, state: State) -> dict[str, Any]:
-    """Code, libraries, machine and data of this process."""
+def data_facts(config: WordConfig) -> DataFacts:
+    """How many words there are, and a checksum of what a run depends on."""
     source = source_of(config)
     validation, test = source.part(config, "validation"), source.part(config, "test")
     digest = hashlib.sha256(f"{WORDS.checksum} {FONTS.checksum} {config.data['distortion']}".encode())
@@ -201,7 +148,7 @@ def facts(config: WordConfig, state: State) -> dict[str, Any]:
         if config.data[name]:
             digest.update(weights_file(config.data[name]).read_bytes())
     words = len(source.words(config))
-    data = DataFacts(
+    return DataFacts(
         name=config.data["name"],
         sha256=digest.hexdigest(),
         train=words,
@@ -211,14 +158,8 @@ def facts(config: WordConfig, state: State) -> dict[str, Any]:
         test=len(test),
         test_classes=len(set(test.words)),
     )
-    return {
-        **provenance.code_version(),
-        "versions": provenance.library_versions(),
-        "host": provenance.host(),
-        "device": state.device.type,
-        "device_name": device_name(state.device),
-        "threads": torch.get_num_threads(),
-        "processes": 1,
-        "parameters": num_parameters(state.module),
-        "data": data,
-    }
+
+
+READERS = Lab("readers of words", from_dict, build_state, data_facts, train, finish)
+start_words = partial(start_lab, READERS)
+resume_words = partial(resume_lab, READERS)
