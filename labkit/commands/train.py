@@ -15,7 +15,7 @@ from labkit.commands.errors import EXPECTED, told
 from labkit.commands.terminal import tell
 from labkit.runs.bounds import MICRO, SEEDS, THREADS
 from labkit.runs.presets import CODEC, WORDS, describe, kind_of, preset_names
-from labkit.runs.read import read_run
+from labkit.runs.read import is_run, read_run
 from labkit.runs.record import RunRecord, Summary
 from labkit.runs.tracker import TakenError, free_folder
 from labkit.runs.variant import Variant, read_settings
@@ -158,6 +158,8 @@ def run_to_resume(name: str, runs: Path) -> Path:
     for folder in (Path(name), runs / name) if name.strip() else ():
         if os.path.lexists(folder / "run.json"):
             return folder
+        if is_run(folder):
+            raise ValueError(f"{folder} is in a pack, where only finished runs are; there is nothing to resume")
     if os.environ.get("RANK", "0") != "0":  # torchrun: the first process's disk holds the run, and it tells if not
         return runs / name
     raise ValueError(f"--resume: {name!r} holds no run; give the folder or the id of one (`python -m labkit runs`)")

@@ -13,6 +13,8 @@ def delete_run(run: Run) -> None:
     """Delete a run's folder with all that it holds; one that is being written is refused."""
     if run.status == "running":
         raise RunError(f"run {run.id!r} is running (process {run.record.pid}): stop it first")
+    if run.path.name == PACK:
+        raise RunError(f"{run.path} is a pack of runs, not a run: it is not deleted here")
     if run.texts is not None:
         raise RunError(
             f"run {run.id!r} is one of many in {run.path.parent / PACK}, "

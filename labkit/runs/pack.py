@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from labkit.base.files import atomic
@@ -16,7 +17,8 @@ from labkit.runs.run import Run, Stamp, stamp_of
 from labkit.runs.schema import PACK, RunError, is_run_id, run_file
 
 PACKED = ("run.json", "summary.json", "metrics.jsonl")
-MAX_BYTES = 256 * 2**20  # of a pack, unpacked; a hundred runs have one
+MAX_BYTES = 256 * 2**20  # of a pack, unpacked; a hundred runs have one megabyte
+MAX_RUNS = 5_000
 
 Texts = Mapping[str, bytes]  # by the names of files
 
@@ -24,35 +26,41 @@ Texts = Mapping[str, bytes]  # by the names of files
 def read_pack(topic: Path) -> dict[str, Texts]:
     """The texts of every run in a topic's pack, by id; none if there is no pack."""
     stamp = stamp_of(topic, (PACK,))
-    return read_texts(topic, stamp) if len(stamp) > 1 else {}
+    return dict(read_texts(topic, stamp)) if len(stamp) > 1 else {}
 
 
 @lru_cache(maxsize=64)
-def read_texts(topic: Path, stamp: Stamp) -> dict[str, Texts]:
+def read_texts(topic: Path, stamp: Stamp) -> Mapping[str, Texts]:
     """The same; stamp: of the pack, for the cache."""
+    return texts_in(run_file(topic, PACK))
+
+
+def texts_in(path: Path) -> Mapping[str, Texts]:
+    """What a pack holds; one that is damaged, or unpacks to more than a pack may hold, is refused."""
     import pyarrow as pa  # type: ignore[import-untyped]
     import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
-    path = run_file(topic, PACK)
+    rows: list[dict[str, Any]] = []
+    size = 0
     try:
         with pq.ParquetFile(path) as file:
-            if (size := unpacked_bytes(file.metadata)) > MAX_BYTES:
-                raise RunError(f"{PACK} unpacks to {size / 2**20:,.0f} MB, over {MAX_BYTES // 2**20}")
-            table = file.read(["id", *PACKED]).cast(schema())
-        table.validate(full=True)
-        rows = table.to_pylist()
-    except (pa.ArrowException, OSError, ValueError, KeyError) as error:
+            # few rows at a time: what a file says of its own size need not be true
+            for batch in file.iter_batches(batch_size=16, columns=["id", *PACKED]):
+                size += batch.nbytes
+                if size > MAX_BYTES or len(rows) + len(batch) > MAX_RUNS:
+                    raise RunError(f"{PACK} holds more than {MAX_BYTES // 2**20} MB or {MAX_RUNS:,} runs: split it")
+                table = pa.table(batch).cast(schema())
+                table.validate(full=True)
+                rows += table.to_pylist()
+    except RunError:
+        raise
+    except (pa.ArrowException, OSError, KeyError, ValueError) as error:
         raise RunError(f"{PACK} is damaged, or is not a pack of runs: {str(error)[:200]}") from None
     if wrong := [row["id"] for row in rows if row["id"] is None or not is_run_id(row["id"])]:
         raise RunError(f"{PACK}: {str(wrong[0])[:120]!r} is not a run's name")
     if len({row["id"] for row in rows}) < len(rows):
         raise RunError(f"{PACK} holds a run twice")
-    return {row["id"]: {name: row[name] for name in PACKED if row[name] is not None} for row in rows}
-
-
-def unpacked_bytes(metadata: Any) -> int:
-    """What the columns take when unpacked, as the file itself says."""
-    return sum(metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups))
+    return {row["id"]: MappingProxyType({n: row[n] for n in PACKED if row[n] is not None}) for row in rows}
 
 
 def schema() -> Any:
@@ -74,11 +82,14 @@ def pack_runs(topic: Path, runs: list[Run]) -> list[Run]:
     from labkit.runs.delete import delete_run
 
     chosen = [run for run in runs if run.path.parent == topic and fits(run)]
-    held = read_pack(topic) | {run.id: {name: run.content(name) for name in PACKED if run.has(name)} for run in chosen}
+    new = {run.id: {name: run.content(name) for name in PACKED if run.has(name)} for run in chosen}
+    held = read_pack(topic) | new
     rows = [{"id": run_id, **{name: texts.get(name) for name in PACKED}} for run_id, texts in sorted(held.items())]
     if chosen:
         with atomic(topic / PACK) as temporary:
             pq.write_table(pa.Table.from_pylist(rows, schema()), temporary, compression="zstd", compression_level=19)
+            if texts_in(temporary) != held:  # refuses what nobody could read again, before any folder goes
+                raise RunError(f"{topic / PACK} does not hold what was put into it: is the disk sound?")
         read_texts.cache_clear()  # the same stamp could belong to another file on a coarse clock
     for run in chosen:
         delete_run(run)

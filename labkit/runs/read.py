@@ -88,8 +88,8 @@ def is_run(path: Path) -> bool:
 
 
 def in_pack(path: Path) -> Texts | None:
-    """The texts of a run in the pack of its topic, None if there is no folder and no such run."""
-    if os.path.lexists(path):
+    """The texts of a run in the pack of its topic, None if a folder has it or there is no such run."""
+    if os.path.lexists(path / "run.json"):
         return None
     try:
         return read_pack(path.parent).get(path.name)
@@ -147,7 +147,7 @@ def open_run(reference: str | Path, *roots: Path | str) -> Run:
     """
     runs, name = find_runs(*roots), str(reference)
     matches = [run for run in runs if run.id == name]
-    if not matches and name and os.path.lexists(Path(name) / "run.json"):
+    if not matches and name and is_run(Path(name).resolve()):
         return read_run(Path(name).resolve())
     matches = matches or [run for run in runs if name and run.id.startswith(name)]
     if len(matches) == 1:

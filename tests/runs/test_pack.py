@@ -110,3 +110,38 @@ def test_a_damaged_run_in_a_pack_is_one_line(topic):
     assert "run.json" in found["a-s0"]
     assert "run.json" in found["b-s0"]
     assert not found["pnp-s0"]
+
+
+def test_a_small_file_that_unpacks_to_much_is_refused(topic, monkeypatch):
+    """A dictionary holds a value once, however many rows name it."""
+    monkeypatch.setattr("labkit.runs.pack.MAX_BYTES", 2**20)
+    rows = [ROW | {"id": f"a-s{seed}", "metrics.jsonl": b"x" * 2**16} for seed in range(100)]
+    pq.write_table(pa.Table.from_pylist(rows, schema()), topic / PACK)
+    assert (topic / PACK).stat().st_size < 2**17
+    with pytest.raises(RunError, match="holds more than 1 MB"):
+        read_pack(topic)
+
+
+def test_folders_stay_where_their_pack_could_not_be_read_again(topic, monkeypatch):
+    monkeypatch.setattr("labkit.runs.pack.MAX_BYTES", 1000)
+    before = bytes_of(topic)
+    with pytest.raises(RunError, match="holds more than"):
+        pack_runs(topic, find_runs(topic))
+    assert bytes_of(topic) == before
+
+
+def test_a_pack_itself_is_not_deleted_and_what_is_read_cannot_be_changed(topic):
+    pack_runs(topic, find_runs(topic))
+    read_pack(topic).clear()
+    assert len(read_pack(topic)) == 3
+    (topic / PACK).write_bytes(b"damaged")
+    with pytest.raises(RunError, match="is a pack of runs"):
+        delete_run(next(run for run in find_runs(topic) if run.id == PACK))
+    assert (topic / PACK).is_file()
+
+
+def test_a_packed_run_is_found_by_its_path_and_an_empty_folder_hides_nothing(topic, tmp_path):
+    pack_runs(topic, find_runs(topic))
+    (topic / "pnp-s1").mkdir()
+    assert open_run(str(topic / "pnp-s1"), tmp_path / "elsewhere").value("R@1") == 0.6
+    export_runs([read_run(topic / "pnp-s1")], tmp_path / "one.zip")
