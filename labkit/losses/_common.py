@@ -76,9 +76,11 @@ def with_fixed_weights(weight: Tensor, x: Tensor) -> Tensor:
 
 
 def reduce(values: Tensor, reduction: str, count: Tensor | float | None = None) -> Tensor:
-    """Mean (over `count` entries, all by default), sum, or the values as they are."""
+    """Mean (over `count` entries, all by default), sum, or the values as they are; a mean over none is 0."""
     if reduction == "none":
         return values
     if reduction == "sum":
         return values.sum()
+    if isinstance(count, Tensor):  # not looked at: a GPU need not wait
+        count = torch.where(count > 0, count, 1)
     return values.sum() / (values.numel() if count is None else count)

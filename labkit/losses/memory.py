@@ -45,7 +45,7 @@ class CrossBatchMemory(nn.Module):
         held = min(self.seen, self.size)
         if held and self.weight:
             # a batch whose classes are not in the memory adds nothing
-            rows, known = self.rows[:held], self.labels[:held]
+            rows, known = self.rows[:held].clone(), self.labels[:held].clone()  # backward needs them as they are now
             options = self.loss.options | {"empty": "zero"}
             extras = self.loss.extras()
             older = self.loss.function(

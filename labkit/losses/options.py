@@ -116,12 +116,15 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     """
     validate = Validate.__metadata__[0]  # type: ignore[attr-defined]
     bounds, names = bounds_of(function) | {"validate": validate}, tuple(inspect.signature(function).parameters)
+    known = {*names, *Others.__annotations__, "validate"}
 
     @wraps(function)
     def call(*args: P.args, **options: P.kwargs) -> R:
         for name, value in (*zip(names, args), *options.items()):
             if name in bounds:
                 bounds[name].check(name, value)
+            elif name not in known:  # **others would take it without a word
+                raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}")
         if options.pop("validate", True) is False and not torch.compiler.is_compiling():
             with unchecked():
                 return function(*args, **options)

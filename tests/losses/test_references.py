@@ -182,3 +182,33 @@ def test_without_validation_nothing_is_read_back(name):
     assert counts[0] > 0
     assert counts[1] == 0
     torch.testing.assert_close(*values)
+
+
+@pytest.mark.parametrize(
+    "kind", [losses.SmoothAP, losses.PNP, losses.RecallAtK, losses.RankedList, losses.FastAP, losses.NPair]
+)
+def test_a_memory_without_the_batchs_classes_adds_nothing_even_unchecked(kind):
+    rows = torch.randn(6, 4, generator=torch.Generator().manual_seed(0), requires_grad=True)
+    labels = torch.tensor([0, 0, 1, 1, 2, 2])
+    memory = losses.CrossBatchMemory(kind(validate=False), 4)
+    memory(rows, labels)
+    found = memory(rows, labels + 10)
+    alone = kind()(rows, labels)
+    norms = 0.0 if kind is not losses.NPair else found.detach() - alone.detach()  # its norms count in both terms
+    assert torch.allclose(found, alone + norms)
+    assert torch.autograd.grad(found, rows)[0].isfinite().all()
+
+
+def test_a_memory_can_be_trained_with_a_loss_that_does_not_normalise():
+    rows, labels = torch.randn(6, 4, requires_grad=True), torch.tensor([0, 0, 1, 1, 2, 2])
+    memory = losses.CrossBatchMemory(losses.NPair(), 4, size=20)
+    for _ in range(3):
+        memory(rows, labels).backward()
+    assert rows.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("name", ["contrastive", "pnp", "n_pair", "smooth_ap", "recall_at_k", "triplet"])
+def test_a_misspelt_option_of_a_function_is_refused(name):
+    rows, labels = torch.randn(6, 4), torch.tensor([0, 0, 1, 1, 2, 2])
+    with pytest.raises(TypeError, match="unexpected keyword argument 'weigths'"):
+        getattr(losses.functional, name)(rows, labels, weigths=torch.ones(6))
