@@ -29,7 +29,7 @@ from labkit.compression.range_coding import LIMIT, Tables, decode_numbers, encod
 
 MAGIC = b"LKC1"
 HEADER = struct.Struct("<4s4sBHHI")
-MAX_PIXELS = 16_000_000  # what the transforms hold in memory
+MAX_PIXELS = 4_000_000  # the decoder takes some 400 bytes for each
 QUALITIES = 101
 ENCODER = ("analysis", "hyper_analysis")
 

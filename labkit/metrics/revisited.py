@@ -36,10 +36,11 @@ def evaluate_landmarks(queries: Tensor, gallery: Tensor, landmarks: Sequence[Lan
 
     Ranks are counted without the pictures that a protocol leaves out; queries without a positive do not count
     ("queries/easy" … say how many do). queries (Q, D), gallery (N, D), one Landmark for each query. Distractors (R1M)
-    are further rows of the gallery: no landmark names them.
+    are further rows of the gallery: no landmark names them. Of equal similarities the earlier row counts as nearer.
     """
     check_float_matrix("queries", queries)
-    check_float_matrix("gallery", gallery)
+    check_float_matrix("gallery", gallery, columns=queries.shape[1])
+    gallery = gallery.to(queries)
     if len(landmarks) != len(queries):
         raise ValueError(f"landmarks must have one entry for each of the {len(queries)} queries, got {len(landmarks)}")
     found: dict[str, list[tuple[float, ...]]] = {name: [] for name in PROTOCOLS}
@@ -62,7 +63,7 @@ def evaluate_landmarks(queries: Tensor, gallery: Tensor, landmarks: Sequence[Lan
 def check_landmark(number: int, landmark: Landmark, size: int) -> None:
     """Every picture is in the gallery, and is of one kind only."""
     named = [*landmark.easy, *landmark.hard, *landmark.junk]
-    if any(not 0 <= picture < size for picture in named):
+    if any(not isinstance(picture, int) or not 0 <= picture < size for picture in named):
         raise ValueError(f"landmarks[{number}] names a picture that is not in 0 … {size - 1}, the gallery's rows")
     if len(set(named)) < len(named):
         raise ValueError(f"landmarks[{number}] names a picture twice")

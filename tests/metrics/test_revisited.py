@@ -80,6 +80,8 @@ def test_queries_without_a_positive_do_not_count():
     ],
 )
 def test_bad_ground_truth_is_named(landmarks, said):
+    with pytest.raises(ValueError, match="gallery"):
+        evaluate_landmarks(torch.eye(2)[:1], torch.eye(3), landmarks)
     with pytest.raises(ValueError, match=said):
         evaluate_landmarks(torch.eye(2)[:1], torch.eye(2), landmarks)
 
@@ -112,6 +114,20 @@ def test_what_is_missing_damaged_or_leads_elsewhere_is_refused(tmp_path):
     write(tmp_path, imlist=["a", "../b", "c", "d"])
     with pytest.raises(DataError, match="not a picture's name"):
         load_landmarks("roxford5k", tmp_path, check=False)
-    (tmp_path / "roxford5k" / "gnd_roxford5k.mat").write_bytes(b"not a mat file" * 20)
+    path = tmp_path / "roxford5k" / "gnd_roxford5k.mat"
+    for wrong in (
+        {"easy": [0.0]},
+        {"easy": [99.0]},
+        {"easy": [1.7]},
+        {"easy": [np.inf]},
+        {"bbx": [0.0, 0.0, 1.0, np.nan]},
+    ):
+        path.unlink()
+        path.parent.rmdir()
+        entry = {"bbx": [0.0, 0.0, 9.0, 9.0], "easy": [1.0], "hard": [3.0], "junk": []}
+        write(tmp_path, gnd=[entry | wrong, entry])
+        with pytest.raises(DataError):
+            load_landmarks("roxford5k", tmp_path, check=False)
+    path.write_bytes(b"not a mat file" * 20)
     with pytest.raises(DataError, match="damaged"):
         load_landmarks("roxford5k", tmp_path, check=False)

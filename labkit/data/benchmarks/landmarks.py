@@ -7,6 +7,7 @@ which could run code, and is not read.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -44,25 +45,29 @@ def load_landmarks(name: str, root: Path | str, *, check: bool = True) -> Landma
     try:
         content = loadmat(file, simplify_cells=True)
         names = [tuple(str(each) for each in content[key]) for key in ("qimlist", "imlist")]
-        truth = [as_landmark(entry) for entry in content["gnd"]]
+        truth = [as_landmark(entry, len(names[1])) for entry in content["gnd"]]
         boxes = tuple(tuple(float(x) for x in entry["bbx"]) for entry in content["gnd"])
-    except (ValueError, KeyError, TypeError, OSError, NotImplementedError) as error:
+    except Exception as error:  # SciPy raises whatever the damaged place makes it stumble over
         raise DataError(f"{file} is damaged or not the official ground truth ({error}): fetch it again") from None
     if check and (len(names[0]), len(names[1])) != COUNTS[name]:
         raise DataError(f"{file}: expected {COUNTS[name]} queries and pictures, found {tuple(map(len, names))}")
-    if len(truth) != len(names[0]) or any(len(box) != 4 for box in boxes):
+    if len(truth) != len(names[0]) or any(len(box) != 4 or not all(map(isfinite, box)) for box in boxes):
         raise DataError(f"{file}: each of the {len(names[0])} queries needs a ground truth and a box of four numbers")
     queries, gallery = (tuple(picture(folder, each) for each in group) for group in names)
     return Landmarks(queries, gallery, boxes, tuple(truth))  # type: ignore[arg-type]
 
 
-def as_landmark(entry: Any) -> Landmark:
-    """Numbers from 1 on, as MATLAB counts, as numbers from 0 on."""
+def as_landmark(entry: Any, size: int) -> Landmark:
+    """Numbers from 1 to size, as MATLAB counts, as numbers from 0 on."""
     import numpy as np
 
-    return Landmark(
-        *(tuple(int(number) - 1 for number in np.atleast_1d(entry[kind])) for kind in ("easy", "hard", "junk"))
-    )
+    found = []
+    for kind in ("easy", "hard", "junk"):
+        numbers = np.atleast_1d(entry[kind])
+        if any(number != int(number) or not 1 <= number <= size for number in numbers):
+            raise ValueError(f"{kind} must hold whole numbers from 1 to {size}")
+        found.append(tuple(int(number) - 1 for number in numbers))
+    return Landmark(*found)
 
 
 def picture(folder: Path, name: str) -> Path:
