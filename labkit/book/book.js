@@ -40,7 +40,17 @@ function makeControl(control, changed) {
   return { value, box: label };
 }
 
-function show(stage, { data, layout }) {
+/** On a narrow page a legend beside the plot would take its place: it goes beneath. */
+function fitted(layout, data, width) {
+  const named = data.filter(({ name, showlegend }) => name && showlegend !== false);
+  if (width >= 560 || named.length < 2 || layout.showlegend === false || layout.legend?.orientation === "h") return layout;
+  const more = 24 * named.length, margin = { ...layout.margin, b: (layout.margin?.b ?? 60) + more };
+  const legend = { ...layout.legend, orientation: "h", x: 0, xanchor: "left", yref: "container", y: 0, yanchor: "bottom" };
+  return { ...layout, legend, margin, height: layout.height + more };
+}
+
+function show(stage, { data, layout: asked }) {
+  const layout = fitted(asked, data, stage.clientWidth);
   stage.style.height = `${layout.height}px`; // plotly.js asks the page for the height when the width changes
   const turned = stage._fullLayout?.scene?._scene?.getCamera(); // uirevision forgets a camera's first turn
   Plotly.react(stage, data, turned ? { ...layout, scene: { ...layout.scene, camera: turned } } : layout, options);

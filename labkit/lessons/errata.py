@@ -9,7 +9,7 @@ from labkit.data.papers import errata
 from labkit.explorers.hosts import in_script
 from labkit.explorers.modules import joined, styles
 
-ID = re.compile(r"\bE-[A-Z]{2,3}-\d+\b")
+ID = re.compile(r"\bE-[A-Z]{2,4}-(?:\d+|[A-Z])\b")
 
 
 def errata_cards(text: str | None = None) -> str:

@@ -14,9 +14,10 @@ from labkit.explorers.layers import packed_layers
 from labkit.explorers.packing import joined
 from labkit.figures.arms import over_bases, share_of_training, unit_of
 from labkit.figures.lessons.learned_surrogates import TARGET, leaving, one_slot, predicted
-from labkit.runs.gains import Gain
+from labkit.runs.gains import READER, Gain
 from labkit.surrogates.pocket import SLOTS, box_surrogate, learning, word_surrogate
 
+STEPS = "train.steps"
 WORDS = {"read": "hause", "truth": "house"}
 STILLS = (("hause", "house", 1), ("horse", "house", 2), ("hous", "house", 4))
 
@@ -83,7 +84,8 @@ def gain_values(gains: Sequence[Gain]) -> dict[str, Any]:
     scale, unit = unit_of(metric)
     bases = []
     for reader in sorted({gain.reader for gain in gains}, key=share_of_training):
-        own = [gain for gain in gains if gain.reader == reader]
+        # options, one at a time, are for the table of results; here arms are compared
+        own = [gain for gain in gains if gain.reader == reader and gain.variant.changes.keys() <= {READER, STEPS}]
         rows = []
         for gain in own:
             low, high = np.nan_to_num(gain.interval, nan=gain.mean).tolist()

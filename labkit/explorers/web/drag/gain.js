@@ -3,7 +3,7 @@ import { stage } from "./stage.js";
 import { asHandle } from "./handle.js";
 import { mark, shape } from "../shared/svg.js";
 
-const ROW = 30, LEFT = 12, RIGHT = 16, TALL = 190, GAP = 66, TOP = 26;
+const ROW = 46, LEFT = 12, RIGHT = 16, TALL = 190, GAP = 66, TOP = 26;
 const signed = (value, digits) => (value > 0 ? "+" : value < 0 ? "−" : "") + Math.abs(value).toFixed(digits);
 
 export function gain({ model, el }) {
@@ -23,7 +23,7 @@ export function gain({ model, el }) {
   });
   function over(svg) {
     shape(svg, "line", { x1: when(0) - 20, x2: when(bases.length - 1) + 20, y1: up(0), y2: up(0), class: "axis" });
-    shape(svg, "text", { x: LEFT, y: 12, class: "tick" }, `gain of ${curve} (${unit}, 95 % interval; above the line: better than the base)`);
+    shape(svg, "text", { x: LEFT, y: 12, class: "tick" }, `gain of ${curve}, ${unit}; above the line: better`);
     const points = bases.map(({ arms }, at) => [at, arms.find(({ name }) => name === curve)]).filter(([, arm]) => arm);
     for (const [at, { gain: value, low, high }] of points) {
       shape(svg, "line", { x1: when(at), x2: when(at), y1: up(low), y2: up(high), class: "interval" });
@@ -36,16 +36,17 @@ export function gain({ model, el }) {
     asHandle(drawn, "base", "how converged the base is", { low: 0, high: bases.length - 1, value: chosen, text: bases[chosen].name });
   }
   function rows(svg) {
-    const { arms } = bases[chosen], top = TOP + TALL + GAP, left = Math.min(230, 0.42 * width), right = width - 74;
-    const along = (value) => left + ((value - least) / span) * (right - left);
+    const { arms } = bases[chosen], top = TOP + TALL + GAP, left = LEFT + 8, right = width - 84;
+    const ends = arms.flatMap(({ low, high }) => [low, high]), from = Math.min(0, ...ends), to = Math.max(0, ...ends);
+    const along = (value) => left + ((value - from) / (to - from || 1)) * (right - left);
     shape(svg, "line", { x1: along(0), x2: along(0), y1: top, y2: top + arms.length * ROW, class: "axis" });
     arms.forEach(({ name, gain: value, low, high, control }, row) => {
-      const y = top + (row + 0.5) * ROW;
-      shape(svg, "text", { x: left - 10, y: y + 4, "text-anchor": "end" }, name);
+      const y = top + row * ROW + 32; // the name stands above its interval: names are long, pages narrow
+      shape(svg, "text", { x: LEFT, y: y - 14 }, name);
       shape(svg, "line", { x1: along(low), x2: along(high), y1: y, y2: y, class: `interval ${control ? "control" : ""}` });
       if (control) shape(svg, "rect", { x: along(value) - 5, y: y - 5, width: 10, height: 10, class: "hard" });
       else shape(svg, "circle", { cx: along(value), cy: y, r: 6, class: "smooth" });
-      shape(svg, "text", { x: right + 8, y: y + 4 }, signed(value, digits));
+      shape(svg, "text", { x: right + 14, y: y + 4 }, signed(value, digits));
     });
   }
   function draw(svg, now) {

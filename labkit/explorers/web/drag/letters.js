@@ -79,10 +79,11 @@ export function letters({ model, el }) {
   const view = stage(el, { height: BARS + barsHeight(2), label: "Slots of a word; each can be moved with the arrow keys", draw, find });
   for (const [name, says] of [["read", "read"], ["truth", "truth"]]) {
     const box = view.controls.appendChild(make("label", "", `${says} `));
-    const input = box.appendChild(make("input", "", "", { type: "text", maxlength: slots, spellcheck: "false", "aria-label": says }));
+    const input = box.appendChild(make("input", "", "", { type: "text", maxlength: slots, spellcheck: "false", "aria-label": says, title: `letters a to z, at most ${slots}` }));
     input.value = words[name];
     input.addEventListener("input", () => {
       words[name] = Array.from(input.value.toLowerCase()).filter((letter) => LETTERS.includes(letter)).join("").slice(0, slots);
+      if (input.value !== words[name]) input.value = words[name]; // other letters are not read: the field says so
       mixed.fill(0);
       view.redraw();
     });

@@ -1,7 +1,7 @@
 // Ids of errata in a lesson's text become cards: pointing at one, Tab or a tap shows what the erratum says.
 import { make } from "../shared/elements.js";
 
-const ID = /\bE-[A-Z]{2,3}-\d+\b/;
+const ID = /\bE-[A-Z]{2,4}-(?:\d+|[A-Z])\b/;
 const SKIP = "script, style, pre, code, textarea, svg, .erratum, .cm-editor";
 
 function card(id, text) {
