@@ -180,8 +180,8 @@ def test_a_real_master_gives_all_four(name, tmp_path):
 
 
 def test_unknown_and_missing_assignments_are_named(monkeypatch, tmp_path):
-    with pytest.raises(ValueError, match="no '7'; there are 1_metrics"):
-        folder.masters(["7"])
+    with pytest.raises(ValueError, match="no '99'; there are 1_metrics"):
+        folder.masters(["99"])
     monkeypatch.setattr(folder, "MASTERS", Path(tmp_path))
     with pytest.raises(ValueError, match="needs a clone"):
         folder.masters()
