@@ -43,7 +43,7 @@ function makeControl(control, changed) {
 /** On a narrow page a legend beside the plot would take its place: it goes beneath. */
 function fitted(layout, data, width) {
   const named = data.filter(({ name, showlegend }) => name && showlegend !== false);
-  if (width >= 560 || named.length < 2 || layout.showlegend === false || layout.legend?.orientation === "h") return layout;
+  if (!width || width >= 560 || named.length < 2 || layout.showlegend === false || layout.legend?.orientation === "h") return layout;
   const more = 24 * named.length, margin = { ...layout.margin, b: (layout.margin?.b ?? 60) + more };
   const legend = { ...layout.legend, orientation: "h", x: 0, xanchor: "left", yref: "container", y: 0, yanchor: "bottom" };
   return { ...layout, legend, margin, height: layout.height + more };
