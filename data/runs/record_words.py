@@ -28,7 +28,6 @@ from labkit.runs.tracker import remove_folder  # noqa: E402
 from labkit.training.queue import Job, unfinished  # noqa: E402
 
 SEEDS = (0, 1, 2, 3, 4)
-FEW_SEEDS = (0, 1, 2)
 HOW = ["--device", "cpu", "--threads", "1"]
 TRIALS = {f"{preset}-trials": preset for preset in SAME_TIME}
 KEPT = "embeddings"  # what was read of every test word, no checkpoints
@@ -51,7 +50,7 @@ def words() -> Iterator[Job]:
 def stages() -> Iterator[Job]:
     """Does the gain shrink as the base converges? Readers from three earlier stages; the last stage is in `words`."""
     readers, losses = ("base-15", "base-30", "base-60"), ("untrained", "cross-entropy", "ls-ed")
-    for seed, reader, loss in product(FEW_SEEDS, readers, losses):
+    for seed, reader, loss in product(SEEDS, readers, losses):
         yield Job("words-tune", loss, (seed,), {"data.reader": reader}, KEPT)
 
 
@@ -70,7 +69,7 @@ def options() -> Iterator[Job]:
         ("feds", {"epsilon": "0.25"}),
         ("feds", {"epsilon": "4.0"}),
     ]
-    for seed, (loss, settings) in product(FEW_SEEDS, chosen):
+    for seed, (loss, settings) in product(SEEDS, chosen):
         yield Job("words-tune", loss, (seed,), settings, "metrics")
 
 
