@@ -78,8 +78,7 @@ labkit.show(
 )
 
 # %% [markdown]
-# A step with a derivative of 0 on both sides. The usual way out is a **proxy**: cross-entropy, letter by letter. It
-# has a gradient everywhere, but it is another function: a letter too many at the start makes every later slot wrong,
+# The usual way out is a **proxy**: cross-entropy, letter by letter. It has a gradient everywhere, but it is another function: a letter too many at the start makes every later slot wrong,
 # while the edit distance counts one.
 #
 # ## The surrogate, derived
@@ -171,7 +170,7 @@ for step in labkit.progress(range(20 if labkit.fast() else 200), "learning a sur
 
 # %% [markdown]
 # The same with 5,000 steps was recorded, with λ = 0.1 and with λ = 0, on 210 pairs of words that neither learned from.
-# Press play. First all distances are 0; then the cloud rises, and turns towards the diagonal.
+# Commit a guess, then press play: first all distances are 0; then the cloud rises, and turns towards the diagonal.
 
 # %% jupyter={"source_hidden": true}
 film = learning()
@@ -191,11 +190,14 @@ for number, lam in enumerate(film.lams):
     print("true 0…6 becomes", " ".join(f"{mean:.1f}" for mean in means))
 
 # %% [markdown]
+# <details><summary>What the numbers say</summary>
+#
 # The slides' plot "Quality of Approximation" shows the same shape: large distances are **compressed**, and small ones
 # come out too large. λ is a part of the reason: with it the gradient is shorter, and a function that must not be steep
 # cannot go from 0 to 6 within a few slots. It is not the whole reason: without λ the same is seen, a little weaker. That
 # "true 0" does not become 0 has another: equal words here means equal *decoded* words, and the predictions are blurred.
 # (FEDS starts from this plot: it filters out the pairs on which the surrogate is wrong.)
+# </details>
 #
 # ## Type a word
 #

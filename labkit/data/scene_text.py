@@ -1,7 +1,8 @@
 """Real words from photographs, grey 32 × 100: IIIT5K, SVT, ICDAR 2003 and ICDAR 2013, four of the slides' seven sets.
 
 Read from the prepared file `scene_text_32x100.npz` where LABKIT_DATA points; nothing of it comes with labkit, since the
-data are for research use. Words are as annotated; `WordImages.folded` brings them to an alphabet.
+data are for research use. `scene_text_archives` reads the official archives instead. Words are as annotated;
+`WordImages.folded` brings them to an alphabet.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ def scene_text(part: str) -> WordImages:
     if path is None:
         raise DataError(
             f"{FILE.name} (checksum {FILE.checksum}) was not found. Real words are for research use and cannot be "
-            f"downloaded by labkit; set LABKIT_DATA to the folder that holds the file."
+            "downloaded by labkit; set LABKIT_DATA to the folder that holds the file, or read the official archives "
+            "with labkit.data.scene_text_archives.read_archive."
         )
     verify(path, FILE)
     array, count = PARTS[part]
