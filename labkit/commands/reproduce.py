@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import argparse
 from statistics import mean
+from typing import TYPE_CHECKING
 
 from labkit.base.errors import Failed, LabkitError
 from labkit.commands.arguments import whole
 from labkit.commands.train import add_run_options, settings_of
 from labkit.data.papers import PAPERS
 from labkit.runs.bounds import JOBS, SEEDS
+
+if TYPE_CHECKING:
+    from labkit.training.reproduce import Row
 
 HELP = "list, run and compare the rows of a paper's table"
 DESCRIPTION = (
@@ -22,7 +26,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     """Which table, which of its rows, and whether to train them."""
     parser.add_argument("paper", choices=tuple(PAPERS))
     parser.add_argument("table", nargs="?", help="a table; without one, the paper's tables are listed")
-    parser.add_argument("rows", nargs="*", metavar="ROW", help="only rows that contain one of these words")
+    parser.add_argument("rows", nargs="*", default=[], metavar="ROW", help="only rows that contain one of these words")
     parser.add_argument("--run", action="store_true", dest="go", help="train what is not finished yet")
     parser.add_argument("--seeds", type=whole(SEEDS), nargs="+", default=[0], help="default 0")
     parser.add_argument(
@@ -56,18 +60,22 @@ def run_reproduce(args: argparse.Namespace) -> int:
     return 0
 
 
-def show(rows: list, args: argparse.Namespace, more: dict[str, str]) -> None:  # type: ignore[type-arg]
-    """Each row with what it trains or why not, and both sets of numbers in per cent."""
+def show(rows: list[Row], args: argparse.Namespace, more: dict[str, str]) -> None:
+    """The rows that can be run, with both sets of numbers in per cent; then the others, by reason."""
     from labkit.runs.read import find_runs
     from labkit.training.reproduce import cost, own_numbers
 
     runs = find_runs(args.runs)
-    needed = {row.variant for row in rows if row.variant is not None}
     for row in rows:
-        print(f"{row.title}: {row.why_not or f'{row.variant}, {cost(row.variant, more)}'}")
+        if row.variant is None:
+            continue
+        print(f"{row.title}: {row.variant}, {cost(row.variant, more)}")
         ours = own_numbers(row, runs, more)
         for metric, value in row.printed.items():
             found = ours.get(metric, [])
             own = f"{100 * mean(found):5.1f} ({len(found)} seed{'s' * (len(found) != 1)})" if found else "    –"
             print(f"  {metric:8}  paper {100 * value:5.1f}  here {own}")
-    print(f"{len(needed)} runs for each seed; {len(rows)} rows, {sum(not row.variant for row in rows)} cannot be run")
+    for reason in dict.fromkeys(row.why_not for row in rows if row.why_not):
+        print(f"cannot be run, {reason}: {'; '.join(row.title for row in rows if row.why_not == reason)}")
+    needed = {row.variant for row in rows if row.variant is not None}
+    print(f"{len(needed)} runs for each seed")
