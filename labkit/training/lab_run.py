@@ -13,15 +13,13 @@ from typing import Any, Generic, TypeVar
 
 import torch
 
-from labkit.runs import provenance
-from labkit.runs.record import DataFacts, Resumed, RunRecord, RunSettings
+from labkit.runs.record import DataFacts, RunRecord, RunSettings
 from labkit.runs.tracker import FileTracker
 from labkit.runs.variant import Variant
-from labkit.training.devices import choose_device, device_name, prepare
+from labkit.training.devices import choose_device, prepare
 from labkit.training.distributed import world_size
 from labkit.training.ending import report_failure
-from labkit.training.evaluation import num_parameters
-from labkit.training.loop import first_record, resumable
+from labkit.training.loop import first_record, going_on, provenance_of, resumable
 from labkit.training.state import State, load_checkpoint
 from labkit.training.watch import Stop, stop_signals
 
@@ -53,7 +51,9 @@ def start_lab(
 ) -> RunRecord:
     """Train a new run in `folder`; returns run.json's final content. variant: what was chosen, for the record."""
     state = lab.build(config, seed, choose_device(device))
-    record = replace(first_record(config, seed, folder, variant, command, keep), **facts(state, lab.data(config)))
+    record = replace(
+        first_record(config, seed, folder, variant, command, keep), **provenance_of(state, lab.data(config))
+    )
     return run(lab, config, seed, state, FileTracker.create(folder, record))
 
 
@@ -63,14 +63,10 @@ def resume_lab(lab: Lab[C], folder: Path, *, device: str = "auto", threads: int 
     torch.set_num_threads(threads or record.threads)
     config, seed = lab.read(settings), record.seed or 0
     state = lab.build(config, seed, choose_device(record.device if device == "auto" else device))
-    now = facts(state, lab.data(config))
-    if record.data.sha256 != now["data"].sha256:
-        raise ValueError(f"{folder}: the data are not those that the run began with; it cannot be resumed")
     path = folder / "checkpoints" / "last.safetensors"
     if path.is_file():
         load_checkpoint(path.read_bytes(), state, folder)
-    again = {name: now[name] for name in ("commit", "dirty", "versions", "device_name")}
-    record = replace(record, resumed=(*record.resumed, Resumed(step=state.progress.step, **again)))
+    record = going_on(record, state, lab.data(config), folder)
     return run(lab, config, seed, state, FileTracker.reopen(folder, record, state.progress.step))
 
 
@@ -89,18 +85,3 @@ def run(lab: Lab[C], config: C, seed: int, state: State, tracker: FileTracker) -
         report_failure(tracker, error)
         raise
     return tracker.record
-
-
-def facts(state: State, data: DataFacts) -> dict[str, Any]:
-    """Code, libraries and machine of this process, and its data."""
-    return {
-        **provenance.code_version(),
-        "versions": provenance.library_versions(),
-        "host": provenance.host(),
-        "device": state.device.type,
-        "device_name": device_name(state.device),
-        "threads": torch.get_num_threads(),
-        "processes": 1,
-        "parameters": num_parameters(state.module),
-        "data": data,
-    }

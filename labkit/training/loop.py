@@ -13,7 +13,7 @@ from labkit.data.dataset import Splits
 from labkit.losses.own import checksum, is_own
 from labkit.runs import provenance
 from labkit.runs.process import is_alive
-from labkit.runs.record import SCHEMA, LossFile, Resumed, RunRecord, RunSettings, read_record
+from labkit.runs.record import SCHEMA, DataFacts, LossFile, Resumed, RunRecord, RunSettings, read_record
 from labkit.runs.schema import RunError, parse_json, run_file
 from labkit.runs.tracker import FileTracker, explained
 from labkit.runs.variant import Variant
@@ -123,7 +123,8 @@ def run(config: Config, folder: Path, device: torch.device, record: RunRecord, r
         content = read_everywhere(folder / "checkpoints" / "last.safetensors") if resume else None
         if content is not None:
             load_checkpoint(content, state, folder)
-        record = going_on(record, state, splits, folder) if resume else replace(record, **provenance_of(state, splits))
+        data = provenance.data_facts(splits)
+        record = going_on(record, state, data, folder) if resume else replace(record, **provenance_of(state, data))
         tracker = FileTracker(folder, record)
         if rank() == 0:
             step = state.progress.step
@@ -139,16 +140,16 @@ def run(config: Config, folder: Path, device: torch.device, record: RunRecord, r
     return tracker.record
 
 
-def going_on(record: RunRecord, state: State, splits: Splits, folder: Path) -> RunRecord:
+def going_on(record: RunRecord, state: State, data: DataFacts, folder: Path) -> RunRecord:
     """The record of a run that is resumed, if its data are those that it began with."""
-    facts = provenance_of(state, splits)
+    facts = provenance_of(state, data)
     if record.data.sha256 != facts["data"].sha256:
         raise ValueError(f"{folder}: the data are not those that the run began with; it cannot be resumed")
     again = {name: facts[name] for name in ("commit", "dirty", "versions", "device_name")}
     return replace(record, resumed=(*record.resumed, Resumed(step=state.progress.step, **again)))
 
 
-def provenance_of(state: State, splits: Splits) -> dict[str, Any]:
+def provenance_of(state: State, data: DataFacts) -> dict[str, Any]:
     """Code, libraries, machine and data of this process."""
     return {
         **provenance.code_version(),
@@ -159,7 +160,7 @@ def provenance_of(state: State, splits: Splits) -> dict[str, Any]:
         "threads": torch.get_num_threads(),
         "processes": world_size(),
         "parameters": num_parameters(state.module),
-        "data": provenance.data_facts(splits),
+        "data": data,
     }
 
 
